@@ -35,7 +35,8 @@ static const char *in_plain_c(const struct attention *p)
 
 static void run_steps(struct lab *lab)
 {
-    lab->before = chapter_04(lab);
+    if (lab_begins(lab))
+        lab->before = chapter_04(lab);
     for (const struct step *step = lab_first(lab); step; step = lab_next(lab, step)) {
         lab_run(lab, step);    // into poisoned memory
         lab_count(lab, step);  // accesses, against the formula
@@ -52,8 +53,9 @@ int main(int argc, char **argv)
         return lab_close(&lab);
     }
     lab_load(&lab);
-    lab.plain = step_named(&table, in_plain_c(&lab.input.p));
-    lab_choose(&lab, lab.o.trace ? lab.plain->name : "complete");
+    lab_choose(&lab, lab.o.trace ? in_plain_c(&lab.input.p) : "complete");
+    if (lab.only && !lab.only->formula)
+        lab.plain = step_named(&table, in_plain_c(&lab.input.p));
     if (lab.o.trace)
         trace_check(&lab.input.p);
     lab_title(&lab);

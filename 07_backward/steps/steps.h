@@ -1,6 +1,6 @@
 /*
  * Chapter 07, the steps in C: the gradients of attention. Each is a file in this folder or in fast/, with one idea more than
- * the one before. table.h lists them.
+ * the one before. steps.c, in the folder above, lists them.
  */
 #ifndef BACKWARD_STEPS_H
 #define BACKWARD_STEPS_H
@@ -18,8 +18,7 @@
  * heads. The others compute as if p had no dropout, and want Hkv = H. Only complete has threads; its
  * result does not depend on how many.
  */
-#define STEP(constant, name, ...) attention_step backward_##name;
-#include "07_backward/steps/table.h"
-#undef STEP
+attention_step backward_standard, backward_fa2,
+    backward_complete;  // and the others; these are called by their names too
 
 #endif

@@ -1,47 +1,54 @@
 /*
- * Chapter 07's kernels as backward passes, on the CPU, or with CUDA_TESTS=gpu on a GPU.
+ * The kernels of chapter 07 as backward passes, on the CPU, or with CUDA_TESTS=gpu on a GPU.
  *
- *     assert_backward(on_cuda(CUDA_RECOMPUTE), &problem);
+ *     assert_backward(on_cuda(cuda_named("cuda_recompute")), &problem);
  */
 #ifndef BACKWARD_TESTS_CUDA_H
 #define BACKWARD_TESTS_CUDA_H
 
-#include "07_backward/program/cuda/run.h"
+#include "07_backward/kernels/host/run.h"
 #include "common/tests/backward.h"
 
 enum {
-    WITH_ORDER = WITH_SCALE | WITH_UNEQUAL_LENGTHS | WITH_CAUSAL | WITH_TOP_LEFT,  // of all kernels
+    WITH_ORDER = WITH_SCALE | WITH_UNEQUAL_LENGTHS | WITH_CAUSAL | WITH_TOP_LEFT,  // all know these
 };
 
+/* Behind the last kernel. */
+static inline const struct step *kernels_end(void)
+{
+    return cuda_table.steps + cuda_table.count;
+}
+
+/* The device that is tested. */
 const struct device *test_device(void);
 
-/* `device`, or the CPU if the kernel is for other GPUs. */
-const struct device *cuda_device_for(enum cuda_kernel_name name, const struct device *device);
+/* The device, or the CPU for a kernel that is for GPUs of another kind. */
+const struct device *cuda_device_for(const struct step *kernel, const struct device *device);
 
-/* For 16 bits alone? */
-bool is_tensor(enum cuda_kernel_name name);
+/* Is the kernel for 16 bits alone? */
+bool is_tensor(const struct step *kernel);
 
-/* The kernel's options, as a set. */
-unsigned cuda_options(enum cuda_kernel_name name);
+/* The options that the kernel supports, as a set. */
+unsigned cuda_options(const struct step *kernel);
 
-/* The kernel on test_device(); the tests of backward.h run it until the next call. */
-backward *on_cuda(enum cuda_kernel_name name);
+/* The kernel on that device. From here on it is the one that the tests of backward.h run. */
+backward *on_cuda(const struct step *kernel);
 
-/* All 16-bit kernels at once, because the reference takes most of the time. */
+/* All kernels for 16 bits at once, where computing what is right is most of the work. */
 backward *on_cuda_in_16_bits(void);
 
-/* Problem number `seed` with these options, N <= `most`, and a d and type of the kernel. */
-struct test_problem cuda_problem(enum cuda_kernel_name name, uint64_t seed, size_t most,
+/* Problem number `seed` with these options, of an N up to `most`, and a d and a type that the kernel has. */
+struct test_problem cuda_problem(const struct step *kernel, uint64_t seed, size_t most,
                                  unsigned options);
 
-/* The same for complete in 16 bits: each type and each d. */
+/* The same for complete in 16 bits, which is a kernel of its own: each type and each d. */
 struct test_problem narrow_problem(uint64_t seed, size_t most, unsigned options);
 
-/* One batch entry: d = 24 in float32, or 64 in bfloat16. */
-struct attention cuda_shape(enum cuda_kernel_name name, size_t H, size_t Hkv, size_t Nq, size_t Nk);
+/* One batch entry, with a d and a type that the kernel has: 24 and float32, or 64 and bfloat16. */
+struct attention cuda_shape(const struct step *kernel, size_t H, size_t Hkv, size_t Nq, size_t Nk);
 
-/* Runs the kernel once on `device`; the caller frees the gradients with result_free. */
-struct result cuda_gradients(enum cuda_kernel_name name, const struct device *device,
+/* Runs the kernel once on `device`, and gives its gradients; result_free them. */
+struct result cuda_gradients(const struct step *kernel, const struct device *device,
                              const struct test_problem *t);
 
 #endif

@@ -2,7 +2,9 @@
  * The threads of `complete` under ThreadSanitizer: a plain program, because that does not go with Criterion. Ends
  * with 0 if the results are those of one thread; races are the sanitizer's to report.
  */
-#include "07_backward/program/chapter.h"
+#include "07_backward/program.h"
+#include "07_backward/steps/forward.h"
+#include "07_backward/steps/steps.h"
 #include "common/cpu/memory.h"
 #include "common/cpu/threads.h"
 
@@ -27,8 +29,9 @@ static float *run(const struct attention *p, struct tile_size size, struct tenso
 static int differs(struct attention p, struct tile_size size)
 {
     struct attention_input input = attention_input_random(p, 1);
-    struct kept kept = kept_by_forward(&input);
-    const struct tensors in = backward_tensors(&input, &kept, input.Q);  // any dO will do
+    struct tensors in = tensors_of(&input, NULL, NULL);
+    in.dO = input.Q;  // any will do
+    forward_pass(&p, &in);
     const size_t n = attention_query_elements(&p) + 2 * attention_key_elements(&p);
     float *one = run(&p, size, in, 1);
     int wrong = 0;
@@ -38,7 +41,7 @@ static int differs(struct attention p, struct tile_size size)
         free(several);
     }
     free(one);
-    kept_free(&kept);
+    forward_free(&in);
     attention_input_free(&input);
     return wrong;
 }

@@ -3,7 +3,7 @@
  * its threads and blocks: make racecheck-07. A finding ends the program with kernel, block, thread
  * and line.
  */
-#include "07_backward/program/cuda/run.h"
+#include "07_backward/kernels/host/run.h"
 #include "common/cuda/cpu.h"
 
 #include <stdio.h>
@@ -29,10 +29,10 @@ static void run_in(bool narrow, const struct step *kernel, const struct device *
             p.window_left = 60;
             attention_set_dropout(&p, 0.2, 1);
         }
-        struct layer layer = layer_random(p, 1);
+        struct lab layer = backward_random(&chapter, p, &(const struct options){ .seed = 1 });
         struct result r = cuda_run(kernel, device, &layer);
         result_free(&r);
-        layer_free(&layer);
+        backward_release(&layer);
     }
 }
 
@@ -55,7 +55,7 @@ static bool is_named(const struct step *kernel, char *const *names, int count)
 int main(int count, char **names)
 {
     size_t checked = 0;
-    for (const struct step *k = cuda_kernels; k < cuda_kernels + CUDA_KERNELS; k++) {
+    for (const struct step *k = cuda_table.steps; k < cuda_table.steps + cuda_table.count; k++) {
         if (!is_named(k, names + 1, count - 1))
             continue;
         checked++;

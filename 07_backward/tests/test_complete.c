@@ -10,7 +10,7 @@
 
 TEST(complete, agrees_with_the_reference_under_every_option)
 {
-    assert_backward_with_options(in_tiles(COMPLETE), WITH_EVERYTHING);
+    assert_backward_with_options(in_tiles(named("complete")), WITH_EVERYTHING);
 }
 
 TEST(complete, agrees_with_the_reference_under_every_two_options)
@@ -20,29 +20,30 @@ TEST(complete, agrees_with_the_reference_under_every_two_options)
             for (uint64_t seed = 1; seed <= 4; seed++) {
                 struct test_problem t =
                     random_problem(seed, attention_of(2, 4, 4, 60, 60, 16), one | two);
-                assert_backward(in_tiles(COMPLETE), &t);
+                assert_backward(in_tiles(named("complete")), &t);
                 problem_free(&t);
             }
 }
 
 TEST(complete, agrees_with_the_reference_with_more_queries_and_keys)
 {
-    assert_backward_at_random(in_tiles(COMPLETE), attention_of(2, 4, 4, 150, 150, 24),
+    assert_backward_at_random(in_tiles(named("complete")), attention_of(2, 4, 4, 150, 150, 24),
                               WITH_EVERYTHING, 30);
 }
 
 TEST(complete, reads_no_key_that_no_query_sees_and_gives_it_zeros)
 {
-    assert_backward_ignores_unseen_keys(in_tiles(COMPLETE), WITH_KEY_MASK | WITH_GROUPED_HEADS);
-    assert_backward_ignores_unseen_keys(in_tiles(COMPLETE), WITH_EVERYTHING);
+    assert_backward_ignores_unseen_keys(in_tiles(named("complete")),
+                                        WITH_KEY_MASK | WITH_GROUPED_HEADS);
+    assert_backward_ignores_unseen_keys(in_tiles(named("complete")), WITH_EVERYTHING);
 }
 
 TEST(complete, reads_no_query_that_sees_nothing)
 {
-    assert_backward_ignores_queries_that_see_nothing(in_tiles(COMPLETE), WITH_KEY_MASK);
-    assert_backward_ignores_queries_that_see_nothing(in_tiles(COMPLETE),
+    assert_backward_ignores_queries_that_see_nothing(in_tiles(named("complete")), WITH_KEY_MASK);
+    assert_backward_ignores_queries_that_see_nothing(in_tiles(named("complete")),
                                                      WITH_UNEQUAL_LENGTHS | WITH_CAUSAL);
-    assert_backward_ignores_queries_that_see_nothing(in_tiles(COMPLETE), WITH_EVERYTHING);
+    assert_backward_ignores_queries_that_see_nothing(in_tiles(named("complete")), WITH_EVERYTHING);
 }
 
 // ---- threads ------------------------------------------------------------------------------------
@@ -52,11 +53,11 @@ static void assert_same_bits(const struct test_problem *t, struct tile_size size
 {
     static const size_t threads[] = { 1, 2, 3, 5, 2, 1, 3, 5 };
     const size_t queries = attention_query_elements(&t->p), keys = attention_key_elements(&t->p);
-    struct layer layer = layer_with_forward(t);
+    struct lab layer = layer_with_forward(t);
     struct result first = { .of = { NULL } };
     for (size_t k = 0; k < sizeof threads / sizeof threads[0]; k++) {
         threads_use(threads[k]);
-        struct result r = step_run(&steps[COMPLETE], &layer, size);
+        struct result r = backward_run(named("complete"), &layer, size);
         for (size_t g = 0; g < GRADIENTS && k > 0; g++)
             cr_assert(memcmp(r.of[g], first.of[g], (g == DQ ? queries : keys) * sizeof(float)) == 0,
                       "%s --br %zu --bc %zu: run %zu, with %zu threads, differs from the first, "
@@ -68,7 +69,7 @@ static void assert_same_bits(const struct test_problem *t, struct tile_size size
             result_free(&r);
     }
     result_free(&first);
-    kept_free(&layer.kept);
+    forward_free(&layer.x);
 }
 
 TEST(complete, gives_the_same_bits_for_any_number_of_threads)
@@ -91,7 +92,7 @@ TEST(complete, gives_the_same_bits_for_any_number_of_threads_under_every_option)
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct test_problem t = random_problem(seed, attention_of(2, 4, 4, 80, 80, 16),
                                                random_options(seed, WITH_EVERYTHING));
-        assert_same_bits(&t, tiles_of(COMPLETE, TILE_FORMS - 1, &t.p));
+        assert_same_bits(&t, tiles_of(named("complete"), TILE_FORMS - 1, &t.p));
         problem_free(&t);
     }
 }

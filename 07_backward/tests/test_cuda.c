@@ -1,5 +1,5 @@
 /*
- * The kernels against the reference, at every size and option, and against finite differences.
+ * The kernels against the reference, at the sizes and with the options that they know, and against finite differences.
  */
 #include "07_backward/tests/cuda.h"
 
@@ -11,49 +11,49 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Random problems of every d, with each option alone, then some together. */
-static void assert_options(enum cuda_kernel_name name, uint64_t most)
+/* Random problems of every d, with each option alone and then with some together. */
+static void assert_options(const struct step *kernel, uint64_t most)
 {
-    const unsigned options = cuda_options(name);
+    const unsigned options = cuda_options(kernel);
     for (uint64_t seed = 1; seed <= all_or_few(most, 12); seed++) {
         const unsigned some = seed <= 18 ? options & 1U << seed % 9 : random_options(seed, options);
-        struct test_problem t = cuda_problem(name, seed, 150, some);
-        assert_backward(on_cuda(name), &t);
+        struct test_problem t = cuda_problem(kernel, seed, 150, some);
+        assert_backward(on_cuda(kernel), &t);
         problem_free(&t);
     }
 }
 
 TEST(cuda_standard, agrees_with_the_reference)
 {
-    assert_backward_at_unequal_lengths(on_cuda(CUDA_STANDARD));
-    assert_options(CUDA_STANDARD, 44);
+    assert_backward_at_unequal_lengths(on_cuda(cuda_named("cuda_standard")));
+    assert_options(cuda_named("cuda_standard"), 44);
 }
 
 TEST(cuda_recompute, agrees_with_the_reference)
 {
-    assert_backward_at_every_length(on_cuda(CUDA_RECOMPUTE));
-    assert_backward_at_unequal_lengths(on_cuda(CUDA_RECOMPUTE));
-    assert_options(CUDA_RECOMPUTE, 44);
+    assert_backward_at_every_length(on_cuda(cuda_named("cuda_recompute")));
+    assert_backward_at_unequal_lengths(on_cuda(cuda_named("cuda_recompute")));
+    assert_options(cuda_named("cuda_recompute"), 44);
 }
 
 TEST(cuda_deterministic, agrees_with_the_reference)
 {
-    assert_backward_at_every_length(on_cuda(CUDA_DETERMINISTIC));
-    assert_backward_at_unequal_lengths(on_cuda(CUDA_DETERMINISTIC));
-    assert_options(CUDA_DETERMINISTIC, 44);
+    assert_backward_at_every_length(on_cuda(cuda_named("cuda_deterministic")));
+    assert_backward_at_unequal_lengths(on_cuda(cuda_named("cuda_deterministic")));
+    assert_options(cuda_named("cuda_deterministic"), 44);
 }
 
 TEST(cuda_mma_split, agrees_with_the_reference)
 {
-    assert_options(CUDA_MMA_SPLIT, 24);
+    assert_options(cuda_named("cuda_mma_split"), 24);
 }
 
 TEST(cuda_mma, agrees_with_the_reference)
 {
-    assert_options(CUDA_MMA, 24);
+    assert_options(cuda_named("cuda_mma"), 24);
 }
 
-/* With too little shared memory its tiles are smaller for d = 128. */
+/* Then its tiles are smaller with d = 128. */
 TEST(cuda_mma, agrees_with_the_reference_where_a_block_has_99_kb)
 {
     cuda_cpu_shared(99 * 1024);
@@ -62,7 +62,7 @@ TEST(cuda_mma, agrees_with_the_reference_where_a_block_has_99_kb)
         p.dtype = seed % 2 ? DTYPE_BF16 : DTYPE_F16;
         p.causal = seed > 2;
         struct test_problem t = problem_of(p, 0, seed);
-        assert_backward(on_cuda(CUDA_MMA), &t);
+        assert_backward(on_cuda(cuda_named("cuda_mma")), &t);
         problem_free(&t);
     }
 }
@@ -71,7 +71,7 @@ static void assert_in_16_bits(size_t Nq, size_t Nk, enum dtype type)
 {
     struct attention p = attention_of(1, 1, 1, Nq, Nk, 64);
     p.dtype = type;
-    p.causal = Nq != Nk;  // the first query with a key may be anywhere in its tile
+    p.causal = Nq != Nk;  // then the first query that sees a key is anywhere in its tile
     struct test_problem t = problem_of(p, 0, Nq + Nk);
     assert_backward(on_cuda_in_16_bits(), &t);
     problem_free(&t);
@@ -88,7 +88,7 @@ TEST(cuda_tensor_cores, agree_with_the_reference_at_every_length)
         assert_in_16_bits(lengths[k][0], lengths[k][1], k % 2 ? DTYPE_BF16 : DTYPE_F16);
 }
 
-/* Few of the lengths above 513, because the reference takes most of the time. */
+/* Of the course's lengths above 513 a few: computing what is right for them is most of the work. */
 TEST(cuda_tensor_cores, agree_with_the_reference_at_1025)
 {
     assert_in_16_bits(1025, 1025, DTYPE_F16);
@@ -101,26 +101,25 @@ TEST(cuda_tensor_cores, agree_with_the_reference_at_2047)
 
 TEST(cuda_complete, agrees_with_the_reference)
 {
-    assert_backward_at_every_length(on_cuda(CUDA_COMPLETE));
-    assert_backward_at_unequal_lengths(on_cuda(CUDA_COMPLETE));
-    assert_options(CUDA_COMPLETE, 88);
+    assert_backward_at_every_length(on_cuda(cuda_named("cuda_complete")));
+    assert_backward_at_unequal_lengths(on_cuda(cuda_named("cuda_complete")));
+    assert_options(cuda_named("cuda_complete"), 88);
 }
 
 TEST(cuda_complete, agrees_with_the_reference_under_every_two_options)
 {
     for (unsigned one = 1; one < WITH_EVERYTHING; one *= 2)
         for (unsigned two = 2 * one; two < WITH_EVERYTHING; two *= 2) {
-            struct test_problem t = cuda_problem(CUDA_COMPLETE, one + two, 150, one | two);
-            assert_backward(on_cuda(CUDA_COMPLETE), &t);
+            struct test_problem t =
+                cuda_problem(cuda_named("cuda_complete"), one + two, 150, one | two);
+            assert_backward(on_cuda(cuda_named("cuda_complete")), &t);
             problem_free(&t);
         }
 }
 
 // ---- finite differences -------------------------------------------------------------------------
 
-/*
- * Moves each number of x by h or -h at random; returns the direction's dot product with `gradient`.
- */
+/* Moves every number of x by h, up or down by chance, and returns what the direction has in common with `gradient`. */
 static double move(float *x, const float *gradient, size_t n, float h, uint32_t direction)
 {
     double sum = 0.0;
@@ -142,22 +141,21 @@ static double loss_of(const struct test_problem *t, double *O)
 }
 
 /*
- * All numbers of Q, K or V move at once, so one difference tests a whole gradient. Rounding errors
- * have random signs: together about an ulp of the gradient's length. We allow two of the inputs'
- * type, and 16 of float32 for long sums and lse. Inputs have at most 11 bits, so x + h and x - h
- * are exact.
+ * All numbers of Q, K or V move by h at once, so one difference judges all of a gradient. Errors of rounding have signs by
+ * chance, as the direction has, so together they are about an ulp of the gradient's length. We allow two of the inputs' type,
+ * and 16 of float32 for long sums and for lse. Inputs have at most 11 digits, so with this h both x + h and x - h are floats.
  */
-static void assert_differences(enum cuda_kernel_name name, struct attention p)
+static void assert_differences(const struct step *kernel, struct attention p)
 {
     static const char *const names[] = { "dQ", "dK", "dV" };
     const float h = 0x1p-14f;
-    struct test_problem t = problem_of(p, 0, (uint64_t)name);
+    struct test_problem t = problem_of(p, 0, (uint64_t)kernel);
     float *const x[] = { t.Q, t.K, t.V };
     double *const O = unwritten(attention_query_elements(&p));
     for (size_t g = 0; g < GRADIENTS; g++)
         dtype_round_all(p.dtype == DTYPE_F32 ? DTYPE_F16 : p.dtype, x[g],
                         g == DQ ? attention_query_elements(&p) : attention_key_elements(&p));
-    struct result r = cuda_gradients(name, test_device(), &t);
+    struct result r = cuda_gradients(kernel, test_device(), &t);
     for (uint32_t n = 0; n < 3 * GRADIENTS; n++) {
         const size_t g = n % GRADIENTS;
         const size_t count = g == DQ ? attention_query_elements(&p) : attention_key_elements(&p);
@@ -173,27 +171,26 @@ static void assert_differences(enum cuda_kernel_name name, struct attention p)
             sqrt(length) * (ldexp(2.0, 1 - dtype_digits(p.dtype)) + 16.0 * (double)FLT_EPSILON);
         cr_assert(fabs(slope - tried) <= allowed,
                   "%s --step %s: along direction %u %s has a slope of %.9g, the difference is %.9g",
-                  problem_text(&t), cuda_kernels[name].name, n, names[g], slope, tried);
+                  problem_text(&t), kernel->name, n, names[g], slope, tried);
     }
     result_free(&r);
     free(O);
     problem_free(&t);
 }
 
-/* At least two tiles of queries and of keys, and keys that only some queries attend to. */
+/* Two tiles of queries and two of keys, at least, and keys that only some queries attend to. */
 TEST(every_kernel, gives_what_differences_in_double_give)
 {
-    for (enum cuda_kernel_name name = CUDA_STANDARD; name < CUDA_KERNELS; name++)
+    for (const struct step *kernel = cuda_named("cuda_standard"); kernel < kernels_end(); kernel++)
         for (enum dtype type = DTYPE_F32; type <= DTYPE_F16; type++) {
-            const unsigned supports = cuda_kernels[name].supports;
+            const unsigned supports = kernel->supports;
             struct attention p = attention_of(1, 2, supports & SUPPORTS_GROUPED_HEADS ? 1 : 2, 150,
                                               140, type == DTYPE_F32 ? 24 : 64);
             p.dtype = type;
             p.causal = true;
             if (supports & SUPPORTS_DROPOUT)
                 attention_set_dropout(&p, 0.25, 5);
-            if (step_takes_type(&cuda_kernels[name], type) &&
-                kernel_is_in_question(cuda_kernels[name].name))
-                assert_differences(name, p);
+            if (step_takes_type(kernel, type) && kernel_is_in_question(kernel->name))
+                assert_differences(kernel, p);
         }
 }

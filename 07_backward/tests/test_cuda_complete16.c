@@ -37,7 +37,7 @@ TEST(cuda_complete, agrees_with_the_reference_in_16_bits)
         const unsigned one = WITH_EVERYTHING & 1U << seed / 5 % 9;
         struct test_problem t =
             narrow_problem(seed, 150, seed < 25 ? random_options(seed, WITH_EVERYTHING) : one);
-        assert_backward(on_cuda(CUDA_COMPLETE), &t);
+        assert_backward(on_cuda(cuda_named("cuda_complete")), &t);
         problem_free(&t);
     }
 }
@@ -53,7 +53,7 @@ TEST(cuda_complete, agrees_with_the_reference_at_lengths_around_its_tiles)
         struct attention p = narrow_shape(2, lengths[k][0], lengths[k][1], k % 2 ? 32 : 64);
         p.causal = k % 3 == 1;
         struct test_problem t = problem_of(p, 0, k);
-        assert_backward(on_cuda(CUDA_COMPLETE), &t);
+        assert_backward(on_cuda(cuda_named("cuda_complete")), &t);
         problem_free(&t);
     }
 }
@@ -66,8 +66,8 @@ TEST(cuda_complete, reads_no_key_in_16_bits_that_no_query_sees_and_gives_it_zero
     for (uint64_t seed = 1; seed <= all_or_few(24, 9); seed++) {
         struct test_problem t = narrow_problem(seed, 100, options[seed % 3]);
         hidden += problem_poison_unseen_keys(&t);
-        assert_backward(on_cuda(CUDA_COMPLETE), &t);
-        assert_backward_gives_zeros(on_cuda(CUDA_COMPLETE), &t);
+        assert_backward(on_cuda(cuda_named("cuda_complete")), &t);
+        assert_backward_gives_zeros(on_cuda(cuda_named("cuda_complete")), &t);
         problem_free(&t);
     }
     cr_assert(hidden > 100, "only %zu keys were hidden: this tests nothing", hidden);
@@ -83,7 +83,7 @@ TEST(cuda_complete, lets_queries_in_16_bits_that_see_no_key_hold_anything)
     for (uint64_t seed = 1; seed <= all_or_few(24, 12); seed++) {
         struct test_problem t = narrow_problem(seed, 120, options[seed / 4 % 4]);
         empty += problem_poison_queries_that_see_nothing(&t);
-        assert_backward(on_cuda(CUDA_COMPLETE), &t);
+        assert_backward(on_cuda(cuda_named("cuda_complete")), &t);
         problem_free(&t);
     }
     cr_assert(empty > 100, "only %zu queries were empty: this tests nothing", empty);
@@ -101,7 +101,7 @@ TEST(cuda_complete, keeps_nan_in_16_bits_from_keys_that_a_query_does_not_see)
     struct test_problem t = problem_of(p, 0, 1);
     for (size_t c = 0; c < p.d; c++)
         t.dO[QUERY * p.d + c] = NAN;
-    struct result r = cuda_gradients(CUDA_COMPLETE, test_device(), &t);
+    struct result r = cuda_gradients(cuda_named("cuda_complete"), test_device(), &t);
     for (size_t n = 0; n < NK * p.d; n++) {
         const bool nan = isnan(r.of[DK][n]) && isnan(r.of[DV][n]);
         const bool number = !isnan(r.of[DK][n]) && !isnan(r.of[DV][n]);
@@ -120,7 +120,7 @@ TEST(cuda_complete, gives_zeros_in_16_bits_where_no_query_sees_a_key)
     p.dtype = DTYPE_F16;
     struct test_problem t = problem_of(p, WITH_KEY_MASK, 3);
     memset(t.key_mask, 0, 2 * 90);
-    struct result r = cuda_gradients(CUDA_COMPLETE, test_device(), &t);
+    struct result r = cuda_gradients(cuda_named("cuda_complete"), test_device(), &t);
     assert_zeros(&r, &t.p, "complete in 16 bits");
     result_free(&r);
     problem_free(&t);
@@ -139,7 +139,7 @@ TEST(cuda_complete, gives_scores_of_minus_infinity_in_16_bits_no_weight)
             t.Q[i * D] = 1.0f;
             t.K[i * D] = i < FEW ? -INFINITY : t.K[i * D];
         }
-        struct result r = cuda_gradients(CUDA_COMPLETE, test_device(), &t);
+        struct result r = cuda_gradients(cuda_named("cuda_complete"), test_device(), &t);
         for (size_t n = 0; n < N * D; n++)
             cr_assert((r.of[DK][n] == 0.0f && r.of[DV][n] == 0.0f) == (n / D < FEW),
                       "dK[%zu] is %g, dV %g", n, (double)r.of[DK][n], (double)r.of[DV][n]);
@@ -153,12 +153,12 @@ TEST(cuda_complete, gives_the_same_bits_in_16_bits_again)
     struct attention p = narrow_shape(2, 200, 330, 64);
     attention_set_dropout(&p, 0.2, 1);
     struct test_problem t = problem_of(p, 0, 5);
-    struct layer layer = layer_with_forward(&t);
+    struct lab layer = layer_with_forward(&t);
     const size_t runs = test_device() == &device_cpu ? 4 : 500;
     const struct cuda_spread s =
-        cuda_run_again(&cuda_kernels[CUDA_COMPLETE], test_device(), &layer, runs);
+        cuda_run_again(cuda_named("cuda_complete"), test_device(), &layer, runs);
     for (size_t g = 0; g < GRADIENTS; g++)
         cr_assert(s.elements[g] == 0, "array %zu: %zu elements", g, s.elements[g]);
-    kept_free(&layer.kept);
+    forward_free(&layer.x);
     problem_free(&t);
 }

@@ -2,7 +2,9 @@
  * The program as a reader runs it: its story, every step and option. What it refuses is in test_refusals.c, what it
  * writes for other programs in test_outputs.c.
  */
-#include "07_backward/program/chapter.h"
+#include "07_backward/program.h"
+#include "07_backward/steps/forward.h"
+#include "07_backward/steps/steps.h"
 #include "common/problem/random.h"
 #include "common/tests/command.h"
 #include "common/tests/test.h"
@@ -97,13 +99,15 @@ TEST(program, does_the_problem_of_the_forward_pass)
 
 TEST(program, runs_every_step_by_its_name)
 {
-    for (int k = 0; k < STEPS; k++) {
+    for (size_t k = 0; k < table.count; k++) {
         char arguments[100], with[40], reference[40];
         snprintf(arguments, sizeof arguments,
-                 "--n-q 33 --n-k 40 --d 5 --heads 2 --causal --step %s", steps[k].name);
-        snprintf(with, sizeof with, "%s, with Br = ", steps[k].name);
-        const int before = k == COMPLETE ? SPLIT : k - 1;  // not softcap, where no score is changed
-        snprintf(reference, sizeof reference, k ? "dV, %s" : "%s", k ? steps[before].name : "\n");
+                 "--n-q 33 --n-k 40 --d 5 --heads 2 --causal --step %s", table.steps[k].name);
+        snprintf(with, sizeof with, "%s, with Br = ", table.steps[k].name);
+        const size_t before =
+            k + 1 == table.count ? k - 2 : k - 1;  // not softcap, where no score is changed
+        snprintf(reference, sizeof reference, k ? "dV, %s" : "%s",
+                 k ? table.steps[before].name : "\n");
         verifies_and_tells(arguments, (const char *const[]){ with, "Counted", "Compared with",
                                                              "dV, reference", reference, NULL });
     }

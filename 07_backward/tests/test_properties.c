@@ -32,27 +32,27 @@ static double largest(const float *x, size_t n)
 }
 
 /* Fails unless gradient g of both is the same, but for so much of the largest element. */
-static void assert_same(const char *what, enum step_name name, const struct test_problem *t,
+static void assert_same(const char *what, const struct step *step, const struct test_problem *t,
                         size_t g, const float *one, const float *other, double most)
 {
     static const char *const names[] = { "dQ", "dK", "dV" };
     const double allowed = most * largest(one, elements(t, g));
     for (size_t k = 0; k < elements(t, g); k++)
         cr_assert(fabs((double)one[k] - (double)other[k]) <= allowed,
-                  "%s --step %s: %s: %s[%zu] is %.9g and %.9g", problem_text(t), steps[name].name,
-                  what, names[g], k, (double)one[k], (double)other[k]);
+                  "%s --step %s: %s: %s[%zu] is %.9g and %.9g", problem_text(t), step->name, what,
+                  names[g], k, (double)one[k], (double)other[k]);
 }
 
 TEST(every_step, gives_the_same_whatever_the_tiles)
 {
-    for (enum step_name name = STANDARD; name < STEPS; name++)
+    for (const struct step *step = table.steps; step < end(); step++)
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {
             struct test_problem t = problem(seed);
-            struct result one = gradients_of(name, &t, (struct tile_size){ 1, 1 });
+            struct result one = gradients_of(step, &t, (struct tile_size){ 1, 1 });
             for (size_t form = 1; form < TILE_FORMS; form++) {
-                struct result other = gradients_of(name, &t, tiles_of(name, form, &t.p));
+                struct result other = gradients_of(step, &t, tiles_of(step, form, &t.p));
                 for (size_t g = 0; g < GRADIENTS; g++)
-                    assert_same("tiles", name, &t, g, one.of[g], other.of[g], 3e-6);
+                    assert_same("tiles", step, &t, g, one.of[g], other.of[g], 3e-6);
                 result_free(&other);
             }
             result_free(&one);
@@ -63,20 +63,20 @@ TEST(every_step, gives_the_same_whatever_the_tiles)
 /* The gradients of a sum of two dO are the sums of theirs. */
 TEST(every_step, is_linear_in_do)
 {
-    for (enum step_name name = STANDARD; name < STEPS; name++)
+    for (const struct step *step = table.steps; step < end(); step++)
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {
             struct test_problem t = problem(seed), other = problem(seed), sum = problem(seed);
-            const struct tile_size size = tiles_of(name, TILE_FORMS - 1, &t.p);
+            const struct tile_size size = tiles_of(step, TILE_FORMS - 1, &t.p);
             for (size_t k = 0; k < attention_query_elements(&t.p); k++) {
                 other.dO[k] = 0.25f - 0.5f * t.dO[(k * 7 + 3) % attention_query_elements(&t.p)];
                 sum.dO[k] = t.dO[k] + other.dO[k];
             }
-            struct result a = gradients_of(name, &t, size), b = gradients_of(name, &other, size);
-            struct result c = gradients_of(name, &sum, size);
+            struct result a = gradients_of(step, &t, size), b = gradients_of(step, &other, size);
+            struct result c = gradients_of(step, &sum, size);
             for (size_t g = 0; g < GRADIENTS; g++) {
                 for (size_t k = 0; k < elements(&t, g); k++)
                     a.of[g][k] += b.of[g][k];
-                assert_same("the sum of two dO", name, &t, g, c.of[g], a.of[g], 4e-6);
+                assert_same("the sum of two dO", step, &t, g, c.of[g], a.of[g], 4e-6);
             }
             result_free(&a);
             result_free(&b);
@@ -102,18 +102,18 @@ static void permute(float *x, const struct attention *p)
 
 TEST(every_step, permutes_dk_and_dv_when_the_keys_are_permuted)
 {
-    for (enum step_name name = STANDARD; name < STEPS; name++)
+    for (const struct step *step = table.steps; step < end(); step++)
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {
             struct test_problem t = problem(seed);
-            const struct tile_size size = tiles_of(name, TILE_FORMS - 1, &t.p);
-            struct result before = gradients_of(name, &t, size);
+            const struct tile_size size = tiles_of(step, TILE_FORMS - 1, &t.p);
+            struct result before = gradients_of(step, &t, size);
             permute(t.K, &t.p);
             permute(t.V, &t.p);
             permute(before.of[DK], &t.p);
             permute(before.of[DV], &t.p);
-            struct result after = gradients_of(name, &t, size);
+            struct result after = gradients_of(step, &t, size);
             for (size_t g = 0; g < GRADIENTS; g++)
-                assert_same("keys in another order", name, &t, g, before.of[g], after.of[g], 3e-6);
+                assert_same("keys in another order", step, &t, g, before.of[g], after.of[g], 3e-6);
             result_free(&before);
             result_free(&after);
             problem_free(&t);
@@ -123,16 +123,16 @@ TEST(every_step, permutes_dk_and_dv_when_the_keys_are_permuted)
 /* q (k + c) = q k + q c: softmax does not see it, and dQ = dS (K + c) neither, as rows of dS sum to 0. */
 TEST(every_step, does_not_see_a_vector_that_is_added_to_all_keys)
 {
-    for (enum step_name name = STANDARD; name < STEPS; name++)
+    for (const struct step *step = table.steps; step < end(); step++)
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {
             struct test_problem t = problem(seed);
-            const struct tile_size size = tiles_of(name, TILE_FORMS - 1, &t.p);
-            struct result before = gradients_of(name, &t, size);
+            const struct tile_size size = tiles_of(step, TILE_FORMS - 1, &t.p);
+            struct result before = gradients_of(step, &t, size);
             for (size_t k = 0; k < attention_key_elements(&t.p); k++)
                 t.K[k] += 0.5f + (float)(k % t.p.d) / 16.0f;
-            struct result after = gradients_of(name, &t, size);
+            struct result after = gradients_of(step, &t, size);
             for (size_t g = 0; g < GRADIENTS; g++)
-                assert_same("shifted scores", name, &t, g, before.of[g], after.of[g], 1e-4);
+                assert_same("shifted scores", step, &t, g, before.of[g], after.of[g], 1e-4);
             result_free(&before);
             result_free(&after);
             problem_free(&t);
@@ -151,11 +151,11 @@ static double column_sum(const float *x, size_t head, size_t rows, size_t d, siz
 /* Rows of P sum to 1, so the rows of dV sum to those of dO; rows of dS to 0, so those of dK to nothing. */
 TEST(every_step, gives_dk_that_sums_to_zero_and_dv_that_sums_to_do)
 {
-    for (enum step_name name = STANDARD; name < STEPS; name++)
+    for (const struct step *step = table.steps; step < end(); step++)
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {
             struct test_problem t = problem(seed);
             const struct attention *p = &t.p;
-            struct result r = gradients_of(name, &t, tiles_of(name, TILE_FORMS - 1, p));
+            struct result r = gradients_of(step, &t, tiles_of(step, TILE_FORMS - 1, p));
             for (size_t n = 0; n < p->B * p->H * p->d; n++) {
                 const size_t head = n / p->d, c = n % p->d;
                 const double dK = column_sum(r.of[DK], head, p->Nk, p->d, c);
@@ -163,7 +163,7 @@ TEST(every_step, gives_dk_that_sums_to_zero_and_dv_that_sums_to_do)
                 const double dO = column_sum(t.dO, head, p->Nq, p->d, c);
                 cr_assert(fabs(dK) <= 2e-4 && fabs(dV - dO) <= 2e-4,
                           "%s --step %s: head %zu, column %zu: dK sums to %g, dV to %g, dO to %g",
-                          problem_text(&t), steps[name].name, head, c, dK, dV, dO);
+                          problem_text(&t), step->name, head, c, dK, dV, dO);
             }
             result_free(&r);
             problem_free(&t);
@@ -173,11 +173,11 @@ TEST(every_step, gives_dk_that_sums_to_zero_and_dv_that_sums_to_do)
 /* Scores up to 60 either way: e^score alone would be infinite for some. */
 TEST(every_step, does_not_overflow_where_scores_are_large)
 {
-    for (enum step_name name = STANDARD; name < STEPS; name++)
+    for (const struct step *step = table.steps; step < end(); step++)
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {
             struct test_problem t = random_problem(seed, attention_of(1, 1, 1, 40, 40, 8), 0);
             t.p.scale = seed % 2 ? 20.0f : -20.0f;
-            assert_backward(in_tiles(name), &t);
+            assert_backward(in_tiles(step), &t);
             problem_free(&t);
         }
 }

@@ -1,13 +1,14 @@
 /*
  * The ladder of --bench, small.
  */
-#include "07_backward/program/speed.h"
+#include "07_backward/fast/bench.h"
+#include "07_backward/program.h"
 #include "common/tests/ladder_output.h"
 #include "common/tests/test.h"
 
 static void run_ladder(const struct options *o)
 {
-    bench_ladder(16, 0.0, o);
+    backward_ladder(&chapter, 16, 0.0, o);
 }
 
 TEST(ladder, has_every_step_in_every_case_and_ends_with_the_machine)

@@ -2,7 +2,7 @@
  * The numbers of --trace, which students hold theirs against: each matrix is what the derivation makes of those
  * before it, and of Q, K, V and dO.
  */
-#include "07_backward/program/trace.h"
+#include "07_backward/steps/trace.h"
 #include "common/tests/command.h"
 #include "common/tests/test.h"
 
@@ -50,17 +50,18 @@ static const char *trace(void)
     p.causal = true;
     p.scale = (float)SCALE;
     attention_set_dropout(&p, 1.0 - KEPT, 3);
-    struct layer layer = { .input = { p, .Q = *Q, .K = *K, .V = *V }, .dO = *dO };
-    layer_forward(&layer);
+    struct lab layer = { .input = { p, .Q = *Q, .K = *K, .V = *V },
+                         .x = { .Q = *Q, .K = *K, .V = *V, .dO = *dO } };
+    forward_pass(&layer.input.p, &layer.x);
     snprintf(path, sizeof path, "%s/trace.csv", command_folder());
     cr_assert(freopen(path, "w", stdout), "%s cannot be written", path);
-    trace_layer(&layer, true);
+    backward_trace(&layer, true);
     fflush(stdout);
     FILE *const file = fopen(path, "r");
     cr_assert(file, "%s cannot be read", path);
     csv[fread(csv, 1, sizeof csv - 1, file)] = '\0';
     fclose(file);
-    kept_free(&layer.kept);
+    forward_free(&layer.x);
     return csv;
 }
 

@@ -55,14 +55,16 @@ struct attention_check attention_check_begin(const struct attention_input *input
     c.lse = allocate(c.count, sizeof *c.lse, "the reference");
     for (size_t from = 0; from < c.count; from += AT_ONCE) {
         const size_t end = from + AT_ONCE < c.count ? from + AT_ONCE : c.count;
-        progress("reference", from, c.count);
+        if (c.count > AT_ONCE)
+            progress("reference", from, c.count);
         PARALLEL(omp parallel for schedule(dynamic))
         for (size_t k = from; k < end; k++)
             rounding_forward_row(p, input->Q, input->K, input->V, c.rows[k] / p->Nq / p->H,
                                  c.rows[k] / p->Nq % p->H, c.rows[k] % p->Nq, c.O + k * p->d,
                                  c.lse + k);
     }
-    progress("reference", c.count, c.count);
+    if (c.count > AT_ONCE)
+        progress("reference", c.count, c.count);
     return c;
 }
 

@@ -18,7 +18,7 @@ static double ulp(double x, enum dtype type)
     };
     if (x == 0.0 || !isfinite(x))
         return ldexp(1.0, lowest[type]);
-    const int exponent = ilogb(x) - (dtype_digits(type) - 1);
+    const int exponent = ilogb(x) - ((type == DTYPE_F32 ? FLT_MANT_DIG : dtype_digits(type)) - 1);
     return ldexp(1.0, exponent > lowest[type] ? exponent : lowest[type]);
 }
 
@@ -69,31 +69,6 @@ struct exact rounding_between(struct exact exact, float other)
     return (struct exact){ (double)other, sqrt(2.0) * exact.sigma, 2.0 * exact.bias };
 }
 
-// ---- softmax ------------------------------------------------------------------------------------
-
-void rounding_softmax(const float *x, struct exact *y, size_t rows, size_t cols)
-{
-    double *right = allocate(cols, sizeof *right, "the reference");
-    for (size_t i = 0; i < rows; i++) {
-        const float *const xi = x + i * cols;
-        double m = (double)-INFINITY;
-        for (size_t j = 0; j < cols; j++)
-            m = (double)xi[j] > m ? (double)xi[j] : m;
-        reference_softmax(xi, right, 1, cols);
-        const double of_l = rounding_of_sum(1.0, 0.0, cols, DTYPE_F32);
-        for (size_t j = 0; j < cols; j++) {
-            // x - m, its exponential, the division
-            const double own = square((double)xi[j] - m) + 3.0;
-            y[i * cols + j] = (struct exact){
-                .value = right[j],
-                .sigma = fabs(right[j]) * sqrt(of_l + square(RMS) * own),
-                .bias = rounding_bias(right[j], cols, DTYPE_F32),
-            };
-        }
-    }
-    free(right);
-}
-
 // ---- scores -------------------------------------------------------------------------------------
 
 struct dot dot_of(const float *a, const float *b, size_t d)
@@ -116,8 +91,8 @@ struct dot dot_of(const float *a, const float *b, size_t d)
                          squares[0] + squares[1] + squares[2] + squares[3] };
 }
 
-static struct key key_of(const struct attention *p, const float *Q, const float *K, size_t b,
-                         size_t h, size_t i, size_t j)
+struct key rounding_key(const struct attention *p, const float *Q, const float *K, size_t b,
+                        size_t h, size_t i, size_t j)
 {
     const size_t query = (b * p->H + h) * p->Nq + i;
     const size_t key = (b * p->Hkv + kv_head(p, h)) * p->Nk + j;
@@ -147,7 +122,7 @@ struct scores_of_query rounding_scores(const struct attention *p, const float *Q
     struct scores_of_query s = { .keys = allocate(p->Nk, sizeof *s.keys, "the scores of a query") };
     for (size_t j = 0; j < p->Nk; j++)
         if (visible(p, b, h, i, j)) {
-            const struct key key = key_of(p, Q, K, b, h, i, j);
+            const struct key key = rounding_key(p, Q, K, b, h, i, j);
             if (key.score != (double)-INFINITY)
                 s.keys[s.n++] = key;
         }
@@ -376,29 +351,4 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
     free(r.sums);
     free(sorted);
     free(r.s.keys);
-}
-
-void rounding_product_row(const struct attention *p, const float *Q, const float *K, const float *V,
-                          size_t b, size_t h, size_t i, struct exact *O_i)
-{
-    const size_t d = p->d;
-    double *sums = allocate(3 * d, sizeof *sums, "sums over a row");
-    for (size_t c = 0; c < 3 * d; c++)
-        sums[c] = 0.0;
-    for (size_t j = 0; j < p->Nk; j++) {
-        const struct key key = key_of(p, Q, K, b, h, i, j);
-        const float *const v = V + ((b * p->Hkv + kv_head(p, h)) * p->Nk + j) * d;
-        for (size_t c = 0; c < d; c++) {
-            sums[c] += key.score * (double)v[c];
-            sums[d + c] += square(key.score * (double)v[c]);
-            sums[2 * d + c] += key.variance * square((double)v[c]);
-        }
-    }
-    for (size_t c = 0; c < d; c++)
-        O_i[c] = (struct exact){
-            .value = sums[c],
-            .sigma = sqrt(sums[2 * d + c] + rounding_of_sum(sums[c], sums[d + c], p->Nk, p->dtype)),
-            .bias = rounding_bias(sums[c], p->Nk, p->dtype),
-        };
-    free(sums);
 }

@@ -60,6 +60,8 @@ struct key {
     size_t j;
     double score, variance, dot, slope, of_slope;
 };
+struct key rounding_key(const struct attention *p, const float *Q, const float *K, size_t b,
+                        size_t h, size_t i, size_t j);
 
 /*
  * A query's scores, their m and l, and the variance of m. Weights are e^{score - m} / l. free()

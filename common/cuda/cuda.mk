@@ -78,7 +78,7 @@ gpu-results:
 
 racecheck-07: setup-run
 	@sh common/tools/racecheck.sh 07_backward turn_not_awaited \
-	    07_backward/program/forward.c $(EARLIER_07) $(LIBRARY)
+	    07_backward/steps.c 07_backward/predict.c $(EARLIER_07) $(LIBRARY)
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/racecheck-07
 	@sh common/tools/racecheck_cuda.sh $(BUILD) 07_backward
 

@@ -1,10 +1,8 @@
 #include "common/lab/lab.h"
 
-#include "common/cpu/memory.h"
 #include "common/cpu/threads.h"
-#include "common/lab/speed.h"
 #include "common/measure/traffic.h"
-#include "common/program/attention_files.h"
+#include "common/measure/watch.h"
 #include "common/program/attention_load.h"
 #include "common/program/attention_report.h"
 
@@ -25,11 +23,15 @@ struct lab lab_open(const struct chapter *chapter, int argc, char **argv)
     if (lab_asks_for(&lab, "list")) {
         options_no_run(o, "--step list");
         step_list(chapter->table, o->quiet, o->dtype);
+        if (chapter->kernels && *chapter->kernels)
+            step_list(*chapter->kernels, o->quiet, o->dtype);
         options_flush();
         exit(EXIT_VERIFIED);
     }
-    threads_begin(o->threads);
-    lab.story = options_usual(o) && !o->trace && !o->traffic && !o->bench && !o->quiet;
+    if (o->threads || getenv("OMP_NUM_THREADS"))
+        threads_begin(o->threads);
+    lab.story = !o->quiet && !o->train && !o->device && o->dtype == DTYPE_F32 && !o->trace &&
+                !o->traffic && !o->bench && options_usual(o);
     return lab;
 }
 
@@ -103,48 +105,18 @@ void lab_input(struct lab *lab)
     lab_ready(lab);
 }
 
-// ---- running a step -----------------------------------------------------------------------------
+// ---- running and counting -----------------------------------------------------------------------
 
-static float *poisoned(size_t n, const char *name)
+bool is_small(const struct lab *lab)
 {
-    float *const array = allocate(n, sizeof *array, name);
-    poison_fill(array, n);
-    return array;
+    const struct attention *p = &lab->input.p;
+    const double products = (double)attention_rows(p) * (double)p->Nk * (double)p->d;
+    return lab->chapter->backward ? 5.0 * products <= 4e8 : 2.0 * products <= 2e8;
 }
 
-struct tensors outputs_new(const struct attention *p, struct tensors x)
+bool can_be_counted(const struct lab *lab, const struct step *step)
 {
-    const size_t queries = attention_query_elements(p), keys = attention_key_elements(p);
-    if (x.dO) {
-        x.dQ = poisoned(queries, "dQ");
-        x.dK = poisoned(keys, "dK");
-        x.dV = poisoned(keys, "dV");
-    } else {
-        x.O = poisoned(queries, "O");
-        x.lse = poisoned(attention_rows(p), "lse");
-    }
-    return x;
-}
-
-void outputs_free(struct tensors *x)
-{
-    free(x->dQ);
-    free(x->dK);
-    free(x->dV);
-    x->dQ = x->dK = x->dV = NULL;
-    if (x->dO)
-        return;
-    free(x->O);
-    free(x->lse);
-    x->O = x->lse = NULL;
-}
-
-struct tensors step_run(const struct step *step, const struct attention *p, struct tile_size size,
-                        struct tensors x)
-{
-    x = outputs_new(p, x);
-    step->run(p, size, x);
-    return x;
+    return CAN_WATCH && step->watched && is_small(lab);
 }
 
 void lab_run(struct lab *lab, const struct step *step)
@@ -154,9 +126,69 @@ void lab_run(struct lab *lab, const struct step *step)
     lab->x = step_run(step, &lab->input.p, lab->size, lab->x);
 }
 
+static void print_tiles(const struct step *step, struct tile_size size, const struct accesses *a)
+{
+    char full[32], partial[32], skipped[32];
+    report_part("Tiles");
+    report_line("%s, with Br = %zu queries and Bc = %zu keys", step->name, size.Br, size.Bc);
+    report_line("%s tiles full, %s partial, %s skipped",
+                report_number(a->tiles.of_kind[TILE_FULL], full),
+                report_number(a->tiles.of_kind[TILE_PARTIAL], partial),
+                report_number(a->tiles.of_kind[TILE_SKIPPED], skipped));
+    if (a->splits > 1)
+        report_line("the keys in %zu splits, each with tiles of its own", a->splits);
+}
+
+static void print_memory(const struct lab *lab, const struct step *step)
+{
+    const struct options *o = &lab->o;
+    const bool from_M = o->sram || (step->usual.Br == 0 && !o->br && !o->bc);
+    char held[32], more[32];
+    report_number(lab->count.fast_bytes / sizeof(float), held);
+    if (lab->chapter->backward)
+        report_line("%s elements of fast memory held; extra slow memory: %s", held,
+                    report_bytes(lab->count.slow_bytes, more));
+    else if (from_M)
+        report_line("%s elements of fast memory held, where M is %s", held,
+                    report_number(o->sram ? o->sram : USUAL_M, more));
+    else
+        report_line("%s elements of fast memory held", held);
+}
+
+static void print_counts(const struct lab *lab, const struct step *step)
+{
+    if (is_small(lab) && step->predict)
+        print_tiles(step, lab->size, &lab->count.accesses);
+    if (step->formula && lab->count.total > 0) {
+        print_memory(lab, step);
+        step_report_count(&lab->count);
+    } else if (!CAN_WATCH && (step->predict || lab->chapter->backward)) {
+        report_not_counted("Counted");
+    } else {
+        report_part("Counted");
+        if (step->formula)
+            report_line("left out: a counted run of a problem of this size takes long");
+        else
+            report_line("not done: the step goes through its tiles as %s does",
+                        step->predict && lab->plain ? lab->plain->name : "fa2");
+    }
+}
+
+void lab_count(struct lab *lab, const struct step *step)
+{
+    const struct attention *p = &lab->input.p;
+    lab->count = (struct count){ .pairs = attention_pairs(p) };
+    if (can_be_counted(lab, step))
+        lab->count = count_step(step, p, lab->size, lab->x);
+    else if (is_small(lab) && step->predict)
+        step->predict(p, lab->size, &lab->count.accesses);
+    if (lab->only)
+        print_counts(lab, step);
+}
+
 // ---- what it is compared with -------------------------------------------------------------------
 
-static void previous_free(struct previous *previous)
+void previous_free(struct previous *previous)
 {
     for (size_t g = 0; g < GRADIENTS; g++)
         free(previous->of[g]);
@@ -185,21 +217,6 @@ const struct step *lab_step_before(const struct lab *lab, const struct step *ste
     return NULL;
 }
 
-/* The same rows as `check`, with what is right for a step that is a product, without softmax and lse. */
-static struct attention_check check_of_product(const struct lab *lab)
-{
-    const struct attention *p = &lab->input.p;
-    struct attention_check c = lab->check;
-    c.O = allocate(c.count * p->d, sizeof *c.O, "the reference");
-    c.lse = NULL;
-    for (size_t k = 0; k < c.count; k++) {
-        const size_t row = c.rows[k], head = row / p->Nq;
-        rounding_product_row(p, lab->x.Q, lab->x.K, lab->x.V, head / p->H, head % p->H, row % p->Nq,
-                             c.O + k * p->d);
-    }
-    return c;
-}
-
 static struct attention_errors compare_output(const struct attention_check *check, const float *O,
                                               const float *lse, const struct previous *before,
                                               bool tell)
@@ -208,8 +225,8 @@ static struct attention_errors compare_output(const struct attention_check *chec
                 : attention_check_errors(check, O, lse, before->of[0]);
 }
 
-static struct attention_errors compare(const struct lab *lab, const struct step *step,
-                                       struct tensors x, const struct previous *before, bool tell)
+struct attention_errors lab_compare(const struct lab *lab, const struct step *step,
+                                    struct tensors x, const struct previous *before, bool tell)
 {
     const struct previous none = { .name = NULL };
     struct attention_errors errors;
@@ -221,7 +238,7 @@ static struct attention_errors compare(const struct lab *lab, const struct step 
     }
     float *const O = attention_check_rows(&lab->check, x.O, lab->input.p.d), *lse = NULL;
     if (step->is_product) {
-        struct attention_check product = check_of_product(lab);
+        struct attention_check product = lab_product_check(lab);
         errors = compare_output(&product, O, NULL, &none, tell);
         free(product.O);
     } else {
@@ -235,7 +252,7 @@ static struct attention_errors compare(const struct lab *lab, const struct step 
 }
 
 /* The step before, or what the chapter says comes before the first. */
-static struct previous run_before(const struct lab *lab, const struct step *step)
+struct previous lab_run_before(const struct lab *lab, const struct step *step)
 {
     const struct step *const before = lab_step_before(lab, step);
     if (!before)
@@ -247,36 +264,7 @@ static struct previous run_before(const struct lab *lab, const struct step *step
     return previous;
 }
 
-struct attention_errors lab_errors(const struct lab *lab, const struct step *step, bool tell)
-{
-    struct previous before = run_before(lab, step);
-    struct tensors x =
-        step_run(step, &lab->input.p, step_size(step, &lab->o, lab->input.p.d), lab->x);
-    const struct attention_errors errors =
-        compare(lab, step, x, before.name ? &before : &lab->before, tell);
-    outputs_free(&x);
-    previous_free(&before);
-    return errors;
-}
-
 // ---- one step, told whole -----------------------------------------------------------------------
-
-static void write_files(const struct lab *lab, const struct step *step, const char *previous,
-                        struct attention_errors errors)
-{
-    const struct options *const o = &lab->o;
-    const struct step *const plain = step->formula || !lab->plain ? step : lab->plain;
-    attention_write(o, &lab->input, lab->x.O, lab->x.lse);
-    if (lab->chapter->backward)
-        attention_write_gradients(o, &lab->input, lab->x.dQ, lab->x.dK, lab->x.dV);
-    if (!o->csv || o->bench)
-        return;
-    struct count count = lab->count;
-    if (plain != step && can_be_counted(lab, plain))
-        count = count_step(plain, &lab->input.p, lab->size, lab->x);
-    step_write_csv(o->csv, plain->formula, &count,
-                   speed_of(step, &lab->input.p, lab->size, lab->x, 0.05), previous, errors);
-}
 
 /* Where no step was chosen it is the chapter that is compared with what came before it. */
 static bool is_the_chapter(const struct lab *lab)
@@ -285,10 +273,15 @@ static bool is_the_chapter(const struct lab *lab)
     return !lab->chapter->backward && !lab->o.step && p->dropout_threshold == 0 && !score_option(p);
 }
 
+bool lab_begins(const struct lab *lab)
+{
+    return !lab->only || is_the_chapter(lab) || !lab_step_before(lab, lab->only);
+}
+
 void lab_check(struct lab *lab, const struct step *step)
 {
     if (!lab->only) {
-        table_row(lab, step, compare(lab, step, lab->x, &lab->before, false));
+        table_row(lab, step, lab_compare(lab, step, lab->x, &lab->before, false));
         if (lab->chapter->backward ||
             step->supports & SUPPORTS_LSE) {  // later ones are compared with it
             previous_free(&lab->before);
@@ -298,42 +291,27 @@ void lab_check(struct lab *lab, const struct step *step)
     }
     struct previous before = { .name = NULL };
     if (!is_the_chapter(lab))
-        before = run_before(lab, step);
+        before = lab_run_before(lab, step);
     const struct previous *const with = before.name ? &before : &lab->before;
-    const struct attention_errors errors = compare(lab, step, lab->x, with, true);
+    const struct attention_errors errors = lab_compare(lab, step, lab->x, with, true);
     if (options_output(0))
-        write_files(lab, step, with->name, errors);
+        lab_write(lab, step, with->name, errors);
     previous_free(&before);
 }
 
 // ---- the loop -----------------------------------------------------------------------------------
-
-/* The first step from `step` on that can do the problem; of one that cannot the table says why. */
-static const struct step *from(struct lab *lab, const struct step *step)
-{
-    for (; step <= lab->last; step++) {
-        const char *const unsupported = step_unsupported(step, &lab->input.p);
-        char name[32];
-        if (!unsupported)
-            return step;
-        step_label(lab->chapter->table, step, name);
-        report_line("%s does not support %s", name, unsupported);
-    }
-    table_end(lab);
-    return NULL;
-}
 
 const struct step *lab_first(struct lab *lab)
 {
     if (lab->only)
         return lab->only;
     table_begin(lab);
-    return from(lab, lab->chapter->table->steps);
+    return table_from(lab, lab->chapter->table->steps);
 }
 
 const struct step *lab_next(struct lab *lab, const struct step *step)
 {
-    return lab->only ? NULL : from(lab, step + 1);
+    return lab->only ? NULL : table_from(lab, step + 1);
 }
 
 void lab_free(struct lab *lab)
@@ -341,8 +319,11 @@ void lab_free(struct lab *lab)
     outputs_free(&lab->x);
     previous_free(&lab->before);
     attention_check_end(&lab->check);
-    gradient_check_end(&lab->gradients);
+    if (lab->chapter->backward)
+        gradient_check_end(&lab->gradients);
     attention_input_free(&lab->input);
+    free(lab->csv);
+    lab->csv = NULL;
 }
 
 int lab_close(struct lab *lab)

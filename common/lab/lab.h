@@ -32,19 +32,14 @@ struct chapter {
     const char *number, *title, *idea;  // "05": the title of what is printed
     const char *next;                   // what to read after it
     const struct step_table *table;
-    bool backward;  // its steps compute gradients
+    const struct step_table *const *kernels;  // where the table of its kernels is, or NULL
+    bool backward;                            // its steps compute gradients
 };
 
 /* What a step is compared with besides the reference. Backward: its gradients; forward: those rows of O that are checked, in of[0]. */
 struct previous {
     const char *name;  // NULL: there is none
     float *of[GRADIENTS];
-};
-
-/* The table of all steps, as far as it has come. */
-struct lab_table {
-    struct attention_errors worst;
-    char csv[REPORT_CSV];
 };
 
 struct lab {
@@ -63,7 +58,8 @@ struct lab {
         plain;  // complete is in vectors and not counted: this step goes through its tiles as complete does
     struct attention_check check;     // of O and lse …
     struct gradient_check gradients;  // … or of the gradients
-    struct lab_table *table;
+    struct attention_errors worst;    // of the table of all steps, as far as it has come
+    char *csv;                        // its lines for --csv, with room for REPORT_CSV; or NULL
 };
 
 /* Reads the command line; --step list ends the program here. */
@@ -88,6 +84,9 @@ void lab_title(const struct lab *lab);
 void lab_input(struct lab *lab);
 void lab_ready(struct lab *lab);
 
+/* Is there a step that is not compared with another one, so that the chapter has to say what came before? */
+bool lab_begins(const struct lab *lab);
+
 /* The steps to run: the one, or all that can do the problem. Behind the last the table ends. */
 const struct step *lab_first(struct lab *lab);
 const struct step *lab_next(struct lab *lab, const struct step *step);
@@ -102,32 +101,38 @@ void lab_free(struct lab *lab);
 
 // ---- for stories, benchmarks and tests ----------------------------------------------------------
 
-/* x with poisoned memory for what a step writes: dQ, dK and dV if it has dO, else O and lse. */
-struct tensors outputs_new(const struct attention *p, struct tensors x);
-void outputs_free(struct tensors *x);
-
-/* Runs the step into such memory; outputs_free what it gives. */
-struct tensors step_run(const struct step *step, const struct attention *p, struct tile_size size,
-                        struct tensors x);
-
 /* Is the problem small enough for a counted run? Can the step be counted there? */
 bool is_small(const struct lab *lab);
 bool can_be_counted(const struct lab *lab, const struct step *step);
 
-/* Runs the watched step, with its output thrown away, and holds it against its formula. */
-struct count count_step(const struct step *step, const struct attention *p, struct tile_size size,
-                        struct tensors x);
-
 /* The nearest earlier step that does the problem and that the step is compared with; NULL: there is none. */
 const struct step *lab_step_before(const struct lab *lab, const struct step *step);
+
+/* The lines of --csv, with a line for each step, to which others may be added. */
+char *lab_csv(struct lab *lab);
 
 /* Runs a step, on the options' tiles or its own, and compares it; `tell` says whether that is printed. */
 struct attention_errors lab_errors(const struct lab *lab, const struct step *step, bool tell);
 
-// ---- for the lab itself (table.c) ---------------------------------------------------------------
+// ---- between the files of the lab ---------------------------------------------------------------
+
+struct attention_errors lab_compare(const struct lab *lab, const struct step *step,
+                                    struct tensors x, const struct previous *before, bool tell);
+struct previous lab_run_before(const struct lab *lab, const struct step *step);
+void previous_free(struct previous *previous);
+
+/* The same rows as lab->check, with what is right for a step that is a product; its O is to be freed. */
+struct attention_check lab_product_check(const struct lab *lab);
+
+/* The files that are asked for. */
+void lab_write(const struct lab *lab, const struct step *step, const char *previous,
+               struct attention_errors errors);
 
 void table_begin(struct lab *lab);
 void table_row(struct lab *lab, const struct step *step, struct attention_errors errors);
 void table_end(struct lab *lab);
+
+/* The first step from this one on that can do the problem; of one that cannot the table says why. NULL: the table has ended. */
+const struct step *table_from(struct lab *lab, const struct step *step);
 
 #endif

@@ -113,10 +113,11 @@ static void append_csv(char *csv, const char *chapter, const struct round *round
 /* The nearest earlier step that is attention too and supports the problem; NULL: none. */
 static const struct step *runs_against(const struct lab *lab, const struct step *step)
 {
-    while (step > lab->chapter->table->steps && !step->is_product) {
-        step--;
-        if (!step->is_product && step_comes_before(step, &lab->input.p))
-            return step;
+    const struct step *before = step;
+    while (before > lab->chapter->table->steps && !step->is_product) {
+        before--;
+        if (!before->is_product && step_comes_before(before, &lab->input.p))
+            return before;
     }
     return NULL;
 }

@@ -21,14 +21,21 @@ static struct columns columns_of(const struct lab *lab)
     return (struct columns){ 13, 9, "O or lse", "accesses,pairs" };
 }
 
+char *lab_csv(struct lab *lab)
+{
+    if (!lab->csv) {
+        lab->csv = allocate(REPORT_CSV, 1, "the table");
+        snprintf(lab->csv, REPORT_CSV,
+                 "chapter,kernel,br,bc,%s,slow_bytes,fast_bytes,error,previous,previous_error\n",
+                 columns_of(lab).csv);
+    }
+    return lab->csv;
+}
+
 void table_begin(struct lab *lab)
 {
     const struct columns c = columns_of(lab);
-    lab->table = allocate(1, sizeof *lab->table, "the table");
-    *lab->table = (struct lab_table){ .worst = { .right = true } };
-    snprintf(lab->table->csv, sizeof lab->table->csv,
-             "chapter,kernel,br,bc,%s,slow_bytes,fast_bytes,error,previous,previous_error\n",
-             c.csv);
+    lab->worst = (struct attention_errors){ .right = true };
     report_part("Steps");
     report_line(" # %-*s%*s %8s %*s%s  %8s  %s", lab->chapter->table->width, "step", c.accesses,
                 "accesses", "per pair", c.stored, "stored",
@@ -98,9 +105,8 @@ void table_row(struct lab *lab, const struct step *step, struct attention_errors
         report_wrong("%s: its accesses are not those of its formula", step->name);
     snprintf(line, sizeof line, "%s,%s,%zu,%zu,%s,%.3e,%s\n", lab->chapter->number, step->name,
              lab->size.Br, lab->size.Bc, counts.csv, e.reference, before_csv);
-    report_append(lab->table->csv, line);
-    keep_worse(&lab->table->worst,
-               step->is_product ? (struct attention_errors){ .right = e.right } : e);
+    report_append(lab_csv(lab), line);
+    keep_worse(&lab->worst, step->is_product ? (struct attention_errors){ .right = e.right } : e);
 }
 
 /* The part "Compared with" of each step that is wrong. */
@@ -138,15 +144,39 @@ static void print_notes(const struct lab *lab)
 void table_end(struct lab *lab)
 {
     char error[16];
-    snprintf(error, sizeof error, "%.2e", lab->table->worst.reference);
+    snprintf(error, sizeof error, "%.2e", lab->worst.reference);
     report_verified("double reference", error);
-    snprintf(error, sizeof error, "%.2e", lab->table->worst.previous);
+    snprintf(error, sizeof error, "%.2e", lab->worst.previous);
     report_verified(lab->chapter->backward ? "the step before" : "the stage before", error);
     print_notes(lab);
-    if (!lab->table->worst.right)
+    if (!lab->worst.right)
         print_wrong_steps(lab);
     if (lab->o.csv && !lab->o.bench)
-        report_csv(lab->o.csv, lab->table->csv);
-    free(lab->table);
-    lab->table = NULL;
+        report_csv(lab->o.csv, lab_csv(lab));
+}
+
+struct attention_errors lab_errors(const struct lab *lab, const struct step *step, bool tell)
+{
+    struct previous before = lab_run_before(lab, step);
+    struct tensors x =
+        step_run(step, &lab->input.p, step_size(step, &lab->o, lab->input.p.d), lab->x);
+    const struct attention_errors errors =
+        lab_compare(lab, step, x, before.name ? &before : &lab->before, tell);
+    outputs_free(&x);
+    previous_free(&before);
+    return errors;
+}
+
+const struct step *table_from(struct lab *lab, const struct step *step)
+{
+    for (; step <= lab->last; step++) {
+        const char *const unsupported = step_unsupported(step, &lab->input.p);
+        char name[32];
+        if (!unsupported)
+            return step;
+        step_label(lab->chapter->table, step, name);
+        report_line("%s does not support %s", name, unsupported);
+    }
+    table_end(lab);
+    return NULL;
 }

@@ -4,7 +4,7 @@
 #ifndef COMMON_ACCESSES_H
 #define COMMON_ACCESSES_H
 
-#include "common/problem/attention.h"
+#include "common/problem/attention_input.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,11 +19,6 @@ struct counted {
 };
 
 enum { ACCESS_LINES = 20 };
-
-/* The tiles of each enum tile_kind that all heads have; and of those that are not skipped the queries, the keys and the pairs. */
-struct tile_counts {
-    size_t of_kind[3], queries, keys, pairs;
-};
 
 /* What a step's formulas say of a problem. */
 struct accesses {
@@ -42,11 +37,5 @@ void accesses_add(struct accesses *a, const char *what, size_t n, const char *fo
  * before should add up to. Returns whether every line is as it should be.
  */
 bool accesses_sum(struct accesses *a, const char *formula, size_t *total);
-
-struct tile_counts count_tiles(const struct attention *p, struct tile_size size);
-
-/* Adds those of the keys `begin` to before `end`, whose first tile begins with them. */
-void count_tiles_between(const struct attention *p, struct tile_size size, size_t begin, size_t end,
-                         struct tile_counts *counts);
 
 #endif

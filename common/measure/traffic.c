@@ -1,6 +1,7 @@
 #include "common/measure/traffic.h"
 
 #include "common/cpu/memory.h"
+#include "common/measure/accesses.h"
 #include "common/measure/watch.h"
 
 #include <stdatomic.h>
@@ -140,6 +141,36 @@ size_t traffic_arrays(const struct traffic **list)
 {
     *list = arrays;
     return array_count;
+}
+
+void accesses_add(struct accesses *a, const char *what, size_t n, const char *formula)
+{
+    a->line[a->n++] =
+        (struct counted){ .what = what, .predicted = n, .formula = formula, .note = "" };
+}
+
+static size_t seen_of(const char *what)
+{
+    const char *const space = strrchr(what, ' ');
+    char array[24];
+    snprintf(array, sizeof array, "%.*s", (int)(space - what), what);
+    const struct traffic seen = traffic_of(array);
+    return strcmp(space, " stores") == 0 ? seen.stores : seen.loads;
+}
+
+bool accesses_sum(struct accesses *a, const char *formula, size_t *total)
+{
+    const struct traffic all = traffic_total();
+    size_t predicted = 0;
+    bool as_predicted = true;
+    for (struct counted *line = a->line; line < a->line + a->n; line++) {
+        line->count = seen_of(line->what);
+        predicted += line->predicted;
+        as_predicted &= line->count == line->predicted;
+    }
+    *total = all.loads + all.stores;
+    a->line[a->n++] = (struct counted){ "all", *total, predicted, formula, "" };
+    return as_predicted && *total == predicted;
 }
 
 /* The instrumented array that holds the element. */

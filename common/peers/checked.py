@@ -10,7 +10,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 from reference import philox  # noqa: E402
 
-SEED, KEY, ALL = 1, 0x636F75727365, 4e9  # common/problem/random.c; above ALL multiply-adds only some rows are checked
+SEED, KEY, ALL = 1, 0x636F75727365, 4e9  # common/problem/attention.c; above ALL multiply-adds only some rows are checked
 CHUNK = 512
 
 
@@ -20,7 +20,7 @@ def words(seed, stream, index, attempt):
 
 
 def logarithm(x):
-    """As in random.c: + - * / give the same bits on every machine."""
+    """As in attention.c: + - * / give the same bits on every machine."""
     m, e = np.frexp(x)
     low = m < 0.70710678118654752
     m, e = np.where(low, 2 * m, m), e - low

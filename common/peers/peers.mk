@@ -6,7 +6,7 @@ $(BUILD)/peers/composed: $(OBJ)/common/peers/composed.o $(OBJ)/common/peers/sgem
 $(BUILD)/peers/referee: $(OBJ)/common/peers/referee.o $(COMMON)
 $(BUILD)/peers/resident: $(OBJ)/common/peers/resident.o
 $(BUILD)/peers/05_flash_tiled_cpu: $(OBJ)/common/peers/complete_05.o $(ALGORITHM_OBJ_05) $(PEER)
-$(BUILD)/peers/07_backward: $(OBJ)/07_backward/program/peers/course.o $(C_OBJ_07) $(PEER)
+$(BUILD)/peers/07_backward: $(patsubst %.c,$(OBJ)/%.o,common/peers/complete_07.c 07_backward/steps/forward.c $(STEPS_07)) $(PEER)
 $(PEERS):
 	$(call SAY,link $@)
 	@mkdir -p $(@D)

@@ -1,6 +1,9 @@
-#include "common/problem/attention.h"
+#include "common/cpu/memory.h"
+#include "common/problem/attention_input.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 struct attention attention_of(size_t B, size_t H, size_t Hkv, size_t Nq, size_t Nk, size_t d)
 {
@@ -39,4 +42,213 @@ size_t attention_key_elements(const struct attention *p)
 size_t attention_rows(const struct attention *p)
 {
     return p->B * p->H * p->Nq;
+}
+
+// ---- random numbers ---------------------------------------------------------------------------
+
+/*
+ * Keyed apart from dropout, which takes its counters from coordinates: with one seed for both, data
+ * and mask would share words.
+ */
+static struct philox words(uint64_t seed, uint32_t stream, uint64_t index, uint32_t attempt)
+{
+    struct philox counter = { { (uint32_t)index, (uint32_t)(index >> 32), attempt, stream } };
+    return philox4x32(counter, seed ^ 0x636F75727365);
+}
+
+double random_uniform(uint64_t seed, uint32_t stream, uint64_t index)
+{
+    return words(seed, stream, index, 0).word[0] * 0x1p-32;
+}
+
+size_t random_between(uint64_t seed, uint32_t stream, uint64_t index, size_t low, size_t high)
+{
+    return low + (size_t)(random_uniform(seed, stream, index) * (double)(high - low + 1));
+}
+
+/*
+ * ln x for 0 < x < 1. The C library's log may differ in its last bit from one machine to the next;
+ * this one uses nothing but + - * /, which IEEE 754 fixes to the bit.
+ * With x = 2^e m and z = (m - 1)/(m + 1):   ln x = e ln 2 + 2 (z + z^3/3 + z^5/5 + …),  |z| < 0.172.
+ */
+static double logarithm(double x)
+{
+    int e;
+    double m = frexp(x, &e);
+    if (m < 0.70710678118654752) {
+        m *= 2.0;
+        e--;
+    }
+    double z = (m - 1.0) / (m + 1.0), sum = 0.0;
+    for (int k = 21; k >= 1; k -= 2)
+        sum = sum * z * z + 1.0 / k;
+    return e * 0.69314718055994531 + 2.0 * z * sum;
+}
+
+/* Marsaglia's polar method: a point thrown into the unit disc, again until it falls inside. */
+double random_normal(uint64_t seed, uint32_t stream, uint64_t index)
+{
+    for (uint32_t attempt = 1;; attempt++) {
+        struct philox w = words(seed, stream, index, attempt);
+        double u = w.word[0] * 0x1p-31 - 1.0, v = w.word[1] * 0x1p-31 - 1.0;
+        double s = u * u + v * v;
+        if (s > 0.0 && s < 1.0)
+            return u * sqrt(-2.0 * logarithm(s) / s);
+    }
+}
+
+void random_normals(float *x, size_t n, uint64_t seed, uint32_t stream)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)random_normal(seed, stream, i);
+}
+
+// ---- pairs and tiles ---------------------------------------------------------------------------
+
+/* How many of the keys of batch entry b that come before key j its key mask leaves, for each j up to Nk. */
+static size_t *keys_before(const struct attention *p, size_t b)
+{
+    size_t *before = allocate(p->Nk + 1, sizeof *before, "the number of keys");
+    before[0] = 0;
+    for (size_t j = 0; j < p->Nk; j++)
+        before[j + 1] = before[j] + (!p->key_mask || p->key_mask[b * p->Nk + j]);
+    return before;
+}
+
+static ptrdiff_t between(ptrdiff_t least, ptrdiff_t x, ptrdiff_t most)
+{
+    return x < least ? least : x > most ? most : x;
+}
+
+/* The pairs of queries i0 … i1-1 and keys j0 … j1-1 that the band and the key mask leave. */
+static size_t pairs_in_tile(const struct attention *p, const size_t *before, size_t i0, size_t i1,
+                            size_t j0, size_t j1)
+{
+    const struct band band = attention_band(p);
+    const ptrdiff_t nearest = (ptrdiff_t)j0 - (ptrdiff_t)i1 + 1;
+    const ptrdiff_t farthest = (ptrdiff_t)j1 - (ptrdiff_t)i0 - 1;
+    size_t pairs = 0;
+    if (farthest < band.low || nearest > band.high)
+        return 0;
+    if (nearest >= band.low && farthest <= band.high)
+        return (i1 - i0) * (before[j1] - before[j0]);
+    for (ptrdiff_t i = (ptrdiff_t)i0; i < (ptrdiff_t)i1; i++) {
+        const ptrdiff_t first = between((ptrdiff_t)j0, i + band.low, (ptrdiff_t)j1);
+        pairs += before[between(first, i + band.high + 1, (ptrdiff_t)j1)] - before[first];
+    }
+    return pairs;
+}
+
+/* Asking for each pair would take longer than the attention of some of them: the block mask's blocks are counted one by one. */
+static size_t pairs_of_head(const struct attention *p, size_t b)
+{
+    const size_t rows = p->block_mask ? p->mask_rows : p->Nq;
+    const size_t columns = p->block_mask ? p->mask_cols : p->Nk;
+    const uint8_t *block = p->block_mask;
+    size_t *before = keys_before(p, b), pairs = 0;
+    for (size_t i = 0; i < p->Nq; i += rows)
+        for (size_t j = 0; j < p->Nk; j += columns)
+            if (!block || *block++)
+                pairs += pairs_in_tile(p, before, i, i + rows < p->Nq ? i + rows : p->Nq, j,
+                                       j + columns < p->Nk ? j + columns : p->Nk);
+    free(before);
+    return pairs;
+}
+
+size_t attention_pairs(const struct attention *p)
+{
+    size_t pairs = 0;
+    for (size_t b = 0; b < (p->key_mask ? p->B : 1); b++)
+        pairs += p->H * pairs_of_head(p, b);
+    return p->key_mask ? pairs : p->B * pairs;
+}
+
+void count_tiles_between(const struct attention *p, struct tile_size size, size_t begin, size_t end,
+                         struct tile_counts *counts)
+{
+    for (size_t n = 0; n < p->B * p->H; n++)
+        for (size_t i0 = 0; i0 < p->Nq; i0 += size.Br)
+            for (size_t j0 = begin; j0 < end; j0 += size.Bc) {
+                const size_t i1 = i0 + size.Br < p->Nq ? i0 + size.Br : p->Nq;
+                const size_t j1 = j0 + size.Bc < end ? j0 + size.Bc : end;
+                const enum tile_kind kind = tile_kind(p, n / p->H, n % p->H, i0, i1, j0, j1);
+                counts->of_kind[kind]++;
+                counts->queries += kind == TILE_SKIPPED ? 0 : i1 - i0;
+                counts->keys += kind == TILE_SKIPPED ? 0 : j1 - j0;
+                counts->pairs += kind == TILE_SKIPPED ? 0 : (i1 - i0) * (j1 - j0);
+            }
+}
+
+struct tile_counts count_tiles(const struct attention *p, struct tile_size size)
+{
+    struct tile_counts counts = { .queries = 0 };
+    count_tiles_between(p, size, 0, p->Nk, &counts);
+    return counts;
+}
+
+// ---- inputs -----------------------------------------------------------------------------------
+
+static float *numbers(size_t a, size_t b, size_t c, size_t d, uint64_t seed, uint32_t stream)
+{
+    if (a > SIZE_MAX / b || a * b > SIZE_MAX / c || a * b * c > SIZE_MAX / d)
+        out_of_memory("the input", SIZE_MAX, sizeof(float));
+    const size_t n = a * b * c * d;
+    float *x = allocate(n, sizeof *x, "the input");
+    random_normals(x, n, seed, stream);
+    return x;
+}
+
+struct attention_input attention_input_random(struct attention p, uint64_t seed)
+{
+    struct attention_input input = {
+        .p = p,
+        .Q = numbers(p.B, p.H, p.Nq, p.d, seed, 0),
+        .K = numbers(p.B, p.Hkv, p.Nk, p.d, seed, 1),
+        .V = numbers(p.B, p.Hkv, p.Nk, p.d, seed, 2),
+        .dims = 4,
+    };
+    snprintf(input.origin, sizeof input.origin, "normal numbers, seed %llu",
+             (unsigned long long)seed);
+    return input;
+}
+
+float *attention_dO_random(const struct attention *p, uint64_t seed)
+{
+    return numbers(p->B, p->H, p->Nq, p->d, seed, 3);
+}
+
+void attention_input_free(struct attention_input *input)
+{
+    free(input->Q);
+    free(input->K);
+    free(input->V);
+    free(input->key_mask);
+    free(input->block_mask);
+    *input = (struct attention_input){ 0 };
+}
+
+/* The length of the longest of n rows of d numbers, of those that are finite. */
+static double longest_row(const float *x, size_t n, size_t d)
+{
+    double longest = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        double squares = 0.0;
+        for (size_t c = 0; c < d; c++)
+            squares += (double)x[i * d + c] * (double)x[i * d + c];
+        if (isfinite(squares))
+            longest = fmax(longest, sqrt(squares));
+    }
+    return longest;
+}
+
+double attention_largest_score(const struct attention_input *input)
+{
+    const struct attention *p = &input->p;
+    return fmax(1.0, fabs((double)p->scale)) * longest_row(input->Q, attention_rows(p), p->d) *
+           longest_row(input->K, p->B * p->Hkv * p->Nk, p->d);
+}
+
+struct tensors tensors_of(const struct attention_input *input, float *O, float *lse)
+{
+    return (struct tensors){ .Q = input->Q, .K = input->K, .V = input->V, .O = O, .lse = lse };
 }

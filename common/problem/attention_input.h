@@ -22,10 +22,7 @@ struct attention_input attention_input_random(struct attention p, uint64_t seed)
 void attention_input_free(struct attention_input *input);
 
 /* What a forward step reads of it, and writes. */
-static inline struct tensors tensors_of(const struct attention_input *input, float *O, float *lse)
-{
-    return (struct tensors){ .Q = input->Q, .K = input->K, .V = input->V, .O = O, .lse = lse };
-}
+struct tensors tensors_of(const struct attention_input *input, float *O, float *lse);
 
 /* Normal numbers in the shape of O, the gradient of the loss by O; free() them. */
 float *attention_dO_random(const struct attention *p, uint64_t seed);
@@ -35,5 +32,16 @@ double attention_largest_score(const struct attention_input *input);
 
 /* The number of visible query-key pairs in all heads. */
 size_t attention_pairs(const struct attention *p);
+
+/* The tiles of each enum tile_kind that all heads have; and of those that are not skipped the queries, the keys and the pairs. */
+struct tile_counts {
+    size_t of_kind[3], queries, keys, pairs;
+};
+
+struct tile_counts count_tiles(const struct attention *p, struct tile_size size);
+
+/* Adds those of the keys `begin` to before `end`, whose first tile begins with them. */
+void count_tiles_between(const struct attention *p, struct tile_size size, size_t begin, size_t end,
+                         struct tile_counts *counts);
 
 #endif

@@ -4,6 +4,9 @@
 #ifndef COMMON_OPTION_TABLE_H
 #define COMMON_OPTION_TABLE_H
 
+#include "common/program/options.h"
+
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,5 +46,18 @@ struct option_row {
 
 enum { OPTION_ROWS = 55 };
 extern const struct option_row option_rows[OPTION_ROWS];
+
+// ---- between the files of options.h ---------------------------------------------------------------
+
+/* Does the program take the option of this row? */
+bool option_taken(const struct program *program, const struct option_row *row);
+
+/* Prints the program's options. */
+void options_help(const struct program *program);
+
+extern const char *options_program_name, *options_program_path;
+
+/* What --exclude says, or "". */
+const char *options_names_excluded(void);
 
 #endif

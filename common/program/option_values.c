@@ -7,17 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t option_whole_number(const char *option, const char *text, uint64_t least, uint64_t most)
-{
-    char *end;
-    errno = 0;
-    const unsigned long long value = strtoull(text, &end, 10);
-    if (!isdigit((unsigned char)text[0]) || *end || errno || value < least || value > most)
-        options_fail(option, "expected a whole number from %llu to %llu, found '%s'",
-                     (unsigned long long)least, (unsigned long long)most, text);
-    return value;
-}
-
 /* A finite number, rounded to float32, but not to 0. */
 static float finite_number(const char *option, const char *text)
 {
@@ -110,9 +99,6 @@ static void take_number(struct options *options, const struct option_row *row, c
 {
     void *field = (char *)options + row->field;
     switch (row->kind) {
-    case COUNT:
-        *(size_t *)field = (size_t)option_whole_number(option, text, 1, row->most);
-        break;
     case SEED:
         *(uint64_t *)field = option_whole_number(option, text, 0, UINT64_MAX);
         *(field == &options->seed ? &options->seed_given : &options->dropout_seed_given) = true;
@@ -141,15 +127,11 @@ static void take_number(struct options *options, const struct option_row *row, c
     }
 }
 
-void option_take(struct options *options, const struct option_row *row, const char *text)
+void option_take_other(struct options *options, const struct option_row *row, const char *option,
+                       const char *text)
 {
-    char option[40];
-    snprintf(option, sizeof option, "--%s", row->name);
     void *field = (char *)options + row->field;
     switch (row->kind) {
-    case FLAG:
-        *(bool *)field = true;
-        break;
     case INPUT:
     case OUTPUT:
         if (!*text || strncmp(text, "--", 2) == 0)
@@ -159,11 +141,6 @@ void option_take(struct options *options, const struct option_row *row, const ch
     case BLOCK_MASK:
         (void)block_mask_source(option, text);
         options->block_mask = text;
-        break;
-    case NAME:
-        if (!*text)
-            options_fail(option, "expected a name, found ''");
-        *(const char **)field = text;
         break;
     case CAUSAL:
         if (text && strcmp(text, "bottom-right") != 0 && strcmp(text, "top-left") != 0)

@@ -16,6 +16,10 @@
 /* Takes the value `text`, NULL if there is none, of the option in this row. */
 void option_take(struct options *options, const struct option_row *row, const char *text);
 
+/* The same where that is more than a flag, a count or a name; `option` is "--NAME". */
+void option_take_other(struct options *options, const struct option_row *row, const char *option,
+                       const char *text);
+
 /* A whole number written in digits and nothing else, `least` to `most`. */
 uint64_t option_whole_number(const char *option, const char *text, uint64_t least, uint64_t most);
 

@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *program_name = "course";
-static const char *program_path = "";
+const char *options_program_name = "course";
+const char *options_program_path = "";
 static const char *excluded = "";
 static const char *outputs[OPTION_ROWS + 1];  // the files of output options; NULL ends them
 
@@ -36,23 +36,12 @@ void options_fail(const char *what, const char *format, ...)
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     fflush(stdout);
-    fprintf(stderr, "%s: ", program_name);
+    fprintf(stderr, "%s: ", options_program_name);
     say_in_one_line(what);
     fputs(": ", stderr);
     say_in_one_line(message);
     fputc('\n', stderr);
     exit(EXIT_USAGE);
-}
-
-void options_skip(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fprintf(stderr, "%s: SKIPPED: ", program_name);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    va_end(arguments);
-    exit(EXIT_SKIPPED);
 }
 
 void options_flush(void)
@@ -62,32 +51,9 @@ void options_flush(void)
                      errno ? strerror(errno) : "an error");
 }
 
-static bool takes(const struct program *program, const struct option_row *row)
+bool option_taken(const struct program *program, const struct option_row *row)
 {
     return row->chapters >> program->chapter & 1;
-}
-
-static void print_help(const struct program *program)
-{
-    printf("%s: %s\n\n", program->name, program->summary);
-    printf("usage: build/%s [options]\n\n", program->name);
-    bool has_devices = false;
-    for (const struct option_row *row = option_rows; row < option_rows + OPTION_ROWS; row++) {
-        if (!takes(program, row))
-            continue;
-        char left[40];
-        const char *const argument = row->argument ? row->argument : "";
-        snprintf(left, sizeof left, *argument == '[' ? "--%s[=%s" : "--%s %s", row->name,
-                 argument + (*argument == '['));
-        printf("  %-16s %s\n", left, row->help);
-        has_devices = has_devices || row->kind == DEVICE;
-    }
-    printf("\nexample: build/%s %s\n", program->name, program->example);
-    printf("exit status: 0 verified, 1 disagrees with the reference or the previous stage, "
-           "2 unusable input\n"
-           "             or a machine that lacks memory, threads or files");
-    printf(has_devices ? ", %d no GPU for --device gpu\n" : "\n", EXIT_SKIPPED);
-    puts("files: written last, when all is verified; with status 2 none is half-written");
 }
 
 /* The file that was given to the option of this row, which the chapter takes; else NULL. */
@@ -95,7 +61,7 @@ static const char *file_of(const struct program *program, const struct options *
                            const struct option_row *row, enum option_kind kind)
 {
     const bool block_mask = row->kind == BLOCK_MASK && kind == INPUT;
-    if (!takes(program, row) || !(row->kind == kind || block_mask))
+    if (!option_taken(program, row) || !(row->kind == kind || block_mask))
         return NULL;
     const char *const name = *(const char *const *)((const char *)options + row->field);
     const bool made =
@@ -124,26 +90,14 @@ static void check_files(const struct program *program, const struct options *opt
     }
 }
 
+const char *options_names_excluded(void)
+{
+    return excluded;
+}
+
 const char *options_output(size_t k)
 {
     return outputs[k];
-}
-
-void options_spare(const char *input)
-{
-    for (size_t k = 0; outputs[k]; k++)
-        if (file_same(outputs[k], input))
-            options_fail(outputs[k], "expected an output that is not the course's own input");
-}
-
-void options_no_run(const struct options *o, const char *mode)
-{
-    const char *const more = options_single(o) ? options_single(o)
-                             : o->bench        ? "--bench"
-                             : o->csv          ? "--csv"
-                                               : NULL;
-    if (more)
-        options_fail(more, "expected a program that runs a step, and %s runs none", mode);
 }
 
 /* An input from files, or one made up: not parts of both. */
@@ -189,9 +143,42 @@ static void check_partners(const struct options *options)
 
 void options_program(const struct program *program, const char *path)
 {
-    program_name = program->name;
-    program_path = path;
+    options_program_name = program->name;
+    options_program_path = path;
     memory_program(program->name);
+}
+
+uint64_t option_whole_number(const char *option, const char *text, uint64_t least, uint64_t most)
+{
+    char *end;
+    errno = 0;
+    const unsigned long long value = strtoull(text, &end, 10);
+    if (!isdigit((unsigned char)text[0]) || *end || errno || value < least || value > most)
+        options_fail(option, "expected a whole number from %llu to %llu, found '%s'",
+                     (unsigned long long)least, (unsigned long long)most, text);
+    return value;
+}
+
+void option_take(struct options *options, const struct option_row *row, const char *text)
+{
+    char option[40];
+    snprintf(option, sizeof option, "--%s", row->name);
+    void *field = (char *)options + row->field;
+    switch (row->kind) {
+    case FLAG:
+        *(bool *)field = true;
+        break;
+    case COUNT:
+        *(size_t *)field = (size_t)option_whole_number(option, text, 1, row->most);
+        break;
+    case NAME:
+        if (!*text)
+            options_fail(option, "expected a name, found ''");
+        *(const char **)field = text;
+        break;
+    default:
+        option_take_other(options, row, option, text);
+    }
 }
 
 struct options options_parse(const struct program *program, int argc, char **argv)
@@ -202,7 +189,7 @@ struct options options_parse(const struct program *program, int argc, char **arg
     bool seen[OPTION_ROWS] = { false };
     int count = 0;
     for (const struct option_row *row = option_rows; row < option_rows + OPTION_ROWS; row++) {
-        if (!takes(program, row))
+        if (!option_taken(program, row))
             continue;
         row_of[count] = row;
         names[count++] = (struct option){
@@ -230,7 +217,7 @@ struct options options_parse(const struct program *program, int argc, char **arg
         if (found != 0)
             options_fail(word, "expected an option of this chapter; --help lists them");
         if (strcmp(names[which].name, "help") == 0) {
-            print_help(program);
+            options_help(program);
             options_flush();
             exit(EXIT_VERIFIED);
         }
@@ -253,77 +240,4 @@ struct options options_parse(const struct program *program, int argc, char **arg
         if (file_of(program, &options, row, OUTPUT))
             outputs[count_outputs++] = file_of(program, &options, row, OUTPUT);
     return options;
-}
-
-const char *options_data(const char *name)
-{
-    static char path[4096];
-    const char *slash = strrchr(program_path, '/');
-    const int folder = slash ? (int)(slash - program_path) : 0;
-    snprintf(path, sizeof path, "common/data/%s", name);
-    if (access(path, R_OK) == 0)
-        return path;
-    snprintf(path, sizeof path, "../common/data/%s", name);
-    if (access(path, R_OK) == 0)
-        return path;
-    snprintf(path, sizeof path, "%.*s%s../common/data/%s", folder, program_path, slash ? "/" : "",
-             name);
-    if (access(path, R_OK) == 0)
-        return path;
-    snprintf(path, sizeof path, "common/data/%s", name);
-    options_fail(path, "expected the course's input there: run the program in the course's folder");
-}
-
-/* The names between commas: the length of the one at `at`, and where the next begins. */
-static size_t name_length(const char *at)
-{
-    return strcspn(at, ",");
-}
-
-static const char *next_name(const char *at)
-{
-    at += name_length(at);
-    return *at ? at + 1 : at;
-}
-
-bool options_excluded(const char *name)
-{
-    for (const char *at = excluded; *at; at = next_name(at))
-        if (name_length(at) == strlen(name) && strncmp(at, name, strlen(name)) == 0)
-            return true;
-    return false;
-}
-
-void options_check_excluded(const char *(*name_of)(size_t k), size_t n)
-{
-    for (const char *at = excluded; *at; at = next_name(at)) {
-        size_t k = 0;
-        while (k < n && (strlen(name_of(k)) != name_length(at) ||
-                         strncmp(at, name_of(k), name_length(at)) != 0))
-            k++;
-        if (k == n)
-            options_fail("--exclude",
-                         "expected names of kernels that --step list names, with "
-                         "commas between them, found '%s'",
-                         excluded);
-    }
-}
-
-bool options_usual(const struct options *o)
-{
-    return !o->q && !o->batch && !o->heads && !o->kv_heads && !o->n_q && !o->n_k && !o->d &&
-           !o->seed_given && !o->step;
-}
-
-const char *options_single(const struct options *o)
-{
-    static char name[32];
-    for (const struct option_row *row = option_rows; row < option_rows + OPTION_ROWS; row++) {
-        const void *const field = (const char *)o + row->field;
-        if (row->kind != OUTPUT || strcmp(row->name, "csv") == 0 || !*(const char *const *)field)
-            continue;
-        snprintf(name, sizeof name, "--%s", row->name);
-        return name;
-    }
-    return o->profile ? "--profile" : NULL;
 }

@@ -1,9 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "common/program/report.h"
 
-#include "common/cpu/memory.h"
-#include "common/files/npy.h"
 #include "common/program/options.h"
+#include "common/program/report_parts.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -137,6 +136,30 @@ void report_verified(const char *with, const char *error)
              used ? ", " : "", with, error);
 }
 
+const char *report_chapter(void)
+{
+    return report.chapter;
+}
+
+bool report_is_wrong(void)
+{
+    return report.wrong;
+}
+
+char *report_number(size_t number, char text[32])
+{
+    char digits[24];
+    const int n = snprintf(digits, sizeof digits, "%zu", number);
+    char *to = text;
+    for (int k = 0; k < n; k++) {
+        if (k > 0 && (n - k) % 3 == 0)
+            *to++ = ' ';
+        *to++ = digits[k];
+    }
+    *to = '\0';
+    return text;
+}
+
 void report_next(const char *text)
 {
     report_part("Next");
@@ -154,104 +177,18 @@ void report_wrong(const char *format, ...)
     report.wrong = true;
 }
 
-void report_append(char text[REPORT_CSV], const char *line)
-{
-    const size_t used = strlen(text);
-    snprintf(text + used, REPORT_CSV - used, "%s", line);
-}
-
-// ---- files --------------------------------------------------------------------------------------
-
-enum { MOST_FILES = 8 };  // an option each
-
-static struct {
-    const char *path[MOST_FILES];
-    struct bytes copy[MOST_FILES];
-    size_t count;
-} files;
-
-/* Which of them it is; their number if it is none. */
-static size_t kept_at(const char *path)
-{
-    size_t n = 0;
-    while (n < files.count && strcmp(files.path[n], path) != 0)
-        n++;
-    return n;
-}
-
-static void keep(const char *path, const struct bytes *pieces, size_t count)
-{
-    size_t size = 0;
-    for (size_t k = 0; k < count; k++)
-        size += pieces[k].size;
-    char *const copy = allocate(size, 1, path), *to = copy;
-    for (size_t k = 0; k < count; k++, to += pieces[k - 1].size)
-        memcpy(to, pieces[k].data, pieces[k].size);
-    const size_t n = kept_at(path);
-    if (n < files.count)
-        free((void *)files.copy[n].data);
-    else
-        files.count++;
-    files.path[n] = path;
-    files.copy[n] = (struct bytes){ copy, size };
-}
-
-void report_csv(const char *path, const char *text)
-{
-    keep(path, &(struct bytes){ text, strlen(text) }, 1);
-}
-
-void report_array(const char *path, int dims, const size_t *shape, const float *x)
-{
-    struct npy_file file;
-    if (!path)
-        return;
-    npy_file_of(&file, NPY_F4, dims, shape, x);
-    keep(path, file.pieces, 2);
-}
-
-/* An output that is asked for is kept by now, or the program ends: whatever else it was asked for does not make that one. */
-static void check_all_kept(void)
-{
-    const char *path;
-    for (size_t k = 0; (path = options_output(k)); k++)
-        if (kept_at(path) == files.count)
-            options_fail(path, "expected a run that makes this file; no file is written");
-}
-
-void report_close(void)
-{
-    struct file_error error;
-    options_flush();
-    for (size_t k = 0; k < files.count; k++)
-        if (!file_write(files.path[k], &files.copy[k], 1, &error))
-            options_fail(files.path[k], "%s", error.text);
-}
-
-void report_summary(const char *path, const struct summary *s)
-{
-    char text[600], counts[60] = ",", previous[32] = "";
-    if (s->counted)
-        snprintf(counts, sizeof counts, "%zu,%zu", s->counted, s->extra_bytes);
-    if (s->previous)
-        snprintf(previous, sizeof previous, "%.3e", s->previous_error);
-    snprintf(text, sizeof text,
-             "chapter,accesses,counted,extra_bytes,milliseconds,error,previous,"
-             "previous_error,verified\n%s,%s,%s,%.6f,%.3e,%s,%s,%s\n",
-             report.chapter, s->accesses, counts, s->milliseconds, s->error,
-             s->previous ? s->previous : "", previous, report.wrong ? "no" : "yes");
-    report_csv(path, text);
-}
-
 int report_finish(void)
 {
-    check_all_kept();
+    if (options_output(0))
+        report_check_files();
     if (report.aside)
         options_flush();  // the line is no answer to what could not be written
     if (report.quiet)
         fprintf(report.aside ? stderr : stdout, "%s  %-27s off by: %-46s %s%s%s\n", report.chapter,
                 report.title, report.verified_with, report.wrong ? report.red : report.green,
                 report.wrong ? "WRONG" : "ok", report.reset);
-    report_close();
+    options_flush();
+    if (options_output(0))
+        report_close();
     return report.wrong ? EXIT_DISAGREES : EXIT_VERIFIED;
 }

@@ -1,41 +1,20 @@
 /*
- * The part "Compared with": errors, what is allowed, and where the worst element is.
+ * The parts "Input", and "Compared with": errors, what is allowed, and where the worst element is.
  */
+#include "common/program/attention_report.h"
 #include "common/program/report.h"
+#include "common/program/report_parts.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { NEIGHBOURS = 7 };  // that are shown of an element that is wrong
-
 static const char EXPLAINED[] = "of rounding's limit";
 
-/* The coordinates of the element at `index` of what is at hand, in the whole result. */
-static const char *place_in(struct axes axes, size_t index, char *text, size_t size)
+const char *report_place(struct axes axes, size_t index, char *text, size_t size)
 {
     if (axes.rows)
         index = axes.rows[index / axes.row_length] * axes.row_length + index % axes.row_length;
     return place_of(index, axes.dims, axes.shape, text, size);
-}
-
-static const char *what_is_wrong(const struct comparison *c, char *text, size_t size)
-{
-    static const char *const what[] = {
-        [NEVER_WRITTEN] = "never written",
-        [NOT_A_NUMBER] = "NaN against a number",
-        [INFINITE] = "an infinity against a number",
-    };
-    static const char *const extents[] = { [OF_ELEMENT] = "",
-                                           [OF_ROW] = "its row is ",
-                                           [OF_COLUMN] = "its column is ",
-                                           [OF_HEAD] = "its head is " };
-    const struct difference *d = &c->difference;
-    if (d->mismatched)
-        snprintf(text, size, "%s (%zu such)", what[d->mismatch], d->mismatched);
-    else
-        snprintf(text, size, "%soff by %.3g times what rounding explains", extents[d->extent],
-                 d->explained);
-    return text;
 }
 
 /* The largest error as it is printed: a number, unless there is something worse than a number. */
@@ -59,33 +38,6 @@ static const char *explained_text(const struct difference *d, char *text, size_t
     else
         snprintf(text, size, d->explained < 10.0 ? "%.2f" : "%.3g", d->explained);
     return text;
-}
-
-/* The elements around the worst one, along the last axis: where, got, expected. */
-static void show_neighbourhood(const struct comparison *c)
-{
-    const struct axes axes = c->axes;
-    const size_t length = axes.rows ? axes.row_length : axes.shape[axes.dims - 1];
-    const size_t element = c->difference.mismatched ? c->difference.worst : c->difference.farthest;
-    const size_t column = element % length, row = element - column;
-    const size_t first = column < NEIGHBOURS / 2 ? 0 : column - NEIGHBOURS / 2;
-    const size_t last = first + NEIGHBOURS < length ? first + NEIGHBOURS : length;
-    char place[100], wrong[100];
-    char columns[NEIGHBOURS * 16 + 1] = "", got[sizeof columns] = "", right[sizeof columns] = "";
-    for (size_t j = first; j < last; j++) {
-        const size_t at = 12 * (j - first);
-        char name[32];
-        snprintf(name, sizeof name, j == column ? "[%zu]" : "%zu", j);
-        snprintf(columns + at, sizeof columns - at, "%12s", name);
-        snprintf(got + at, sizeof got - at, "%12s", report_value((double)c->got[row + j], 5, name));
-        snprintf(right + at, sizeof right - at, "%12s",
-                 report_value(c->expected[row + j].value, 5, name));
-    }
-    report_line("  at %s = %s: %s", axes.names, place_in(axes, element, place, sizeof place),
-                what_is_wrong(c, wrong, sizeof wrong));
-    report_line("    %-10s%s", "", columns);
-    report_line("    %-10s%s", "got", got);
-    report_line("    %-10s%s", "expected", right);
 }
 
 /* The line of --quiet has room for the worst comparison with each stage: "reference 7.69e-06 (dV)". */
@@ -117,12 +69,59 @@ void report_compared(const struct comparison *comparisons, size_t n)
     for (const struct comparison *c = comparisons; c < comparisons + n; c++) {
         const bool right = is_explained(c->difference);
         snprintf(with, sizeof with, "%s%s%.20s", c->of ? c->of : "", c->of ? ", " : "", c->with);
-        report_line(
-            "%-22s %13s  %*s  %-16s %s", with, error_text(&c->difference, error, sizeof error),
-            (int)sizeof EXPLAINED - 1, explained_text(&c->difference, explained, sizeof explained),
-            place_in(c->axes, c->difference.worst, place, sizeof place), report_mark(right, mark));
+        report_line("%-22s %13s  %*s  %-16s %s", with,
+                    error_text(&c->difference, error, sizeof error), (int)sizeof EXPLAINED - 1,
+                    explained_text(&c->difference, explained, sizeof explained),
+                    report_place(c->axes, c->difference.worst, place, sizeof place),
+                    report_mark(right, mark));
         if (!right)
-            show_neighbourhood(c);
+            report_neighbourhood(c);
     }
     remember(comparisons, n);
+}
+
+void attention_describe(const struct attention_input *input)
+{
+    const struct attention *p = &input->p;
+    const size_t pairs = attention_pairs(p), most = attention_rows(p) * p->Nk;
+    char text[32], masked[60];
+    snprintf(masked, sizeof masked, ", %.1f %% of all; the others are masked",
+             100.0 * (double)pairs / (double)most);
+    report_part("Input");
+    report_line("%s", input->origin);
+    report_line("B %zu, H %zu (%zu for K and V), Nq %zu, Nk %zu, d %zu, scale %.4g", p->B, p->H,
+                p->Hkv, p->Nq, p->Nk, p->d, (double)p->scale);
+    if (p->dtype != DTYPE_F32)
+        report_line("Q, K and V are rounded to %s", dtype_name(p->dtype));
+    if (input->too_large > 0)
+        report_line("%s of their numbers are too large for %s, and become infinite",
+                    report_number(input->too_large, text), dtype_name(p->dtype));
+    report_line("%s query-key pairs%s", report_number(pairs, text), pairs == most ? "" : masked);
+}
+
+struct attention_errors attention_check_report(const struct attention_check *check, const float *O,
+                                               const float *lse, const char *name,
+                                               const float *before)
+{
+    struct attention_verdict v = attention_verdict_of(check, O, lse, name, before);
+    struct comparison lines[4] = { v.reference };
+    size_t n = 1;
+    if (v.lse.with)
+        lines[n++] = v.lse;
+    if (v.other.with)
+        lines[n++] = v.other;
+    if (v.previous.with)
+        lines[n++] = v.previous;
+    report_compared(lines, n);
+    const size_t heads = check->shape[0] * check->shape[1], rows = heads * check->shape[2];
+    char of_rows[32];
+    if (check->count < rows)
+        report_line("  checked at %zu of %s rows%s; --verify=all checks every row", check->count,
+                    report_number(rows, of_rows), check->count < heads ? "" : ", every head");
+    if (name && v.left_out == check->count)
+        report_line("  %s cannot do this problem; the reference checks it", name);
+    else if (name && v.left_out)
+        report_line("  %s leaves out %zu of %zu rows; the reference checks them", name, v.left_out,
+                    check->count);
+    return attention_verdict_end(&v);
 }

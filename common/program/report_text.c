@@ -6,20 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 
-char *report_number(size_t number, char text[32])
-{
-    char digits[24];
-    const int n = snprintf(digits, sizeof digits, "%zu", number);
-    char *to = text;
-    for (int k = 0; k < n; k++) {
-        if (k > 0 && (n - k) % 3 == 0)
-            *to++ = ' ';
-        *to++ = digits[k];
-    }
-    *to = '\0';
-    return text;
-}
-
 char *report_bytes(size_t bytes, char text[32])
 {
     if (bytes == 0)

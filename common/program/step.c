@@ -1,14 +1,17 @@
 #include "common/program/step.h"
 
+#include "common/cpu/memory.h"
+#include "common/measure/traffic.h"
 #include "common/program/report.h"
+#include "common/program/step_parts.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // ---- names --------------------------------------------------------------------------------------
 
-/* " 3", or blanks where the step has no number. */
-static void number_of(const struct step_table *table, const struct step *step, char text[16])
+void step_number(const struct step_table *table, const struct step *step, char text[16])
 {
     const size_t k = (size_t)(step - table->steps);
     if (table->first < 0 || k + 1 == table->count)
@@ -21,7 +24,7 @@ const struct step *step_named(const struct step_table *table, const char *name)
 {
     for (const struct step *step = table->steps; step < table->steps + table->count; step++) {
         char number[16];
-        number_of(table, step, number);
+        step_number(table, step, number);
         if (strcmp(step->name, name) == 0 || strcmp(number + strspn(number, " "), name) == 0)
             return step;
     }
@@ -43,27 +46,15 @@ const struct step *step_chosen(const struct step_table *table, const struct opti
 void step_label(const struct step_table *table, const struct step *step, char text[32])
 {
     char number[16];
-    number_of(table, step, number);
+    step_number(table, step, number);
     snprintf(text, 32, "%s %-*s", number, table->width, step->name);
-}
-
-void step_list(const struct step_table *table, bool only_names, enum dtype type)
-{
-    for (const struct step *step = table->steps; step < table->steps + table->count; step++) {
-        char number[16];
-        number_of(table, step, number);
-        if (!only_names)
-            printf("%s  %-*s  %s\n", number, table->width, step->name, step->idea);
-        else if (step_takes_type(step, type))
-            printf("%s\n", step->name);
-    }
 }
 
 // ---- what a step supports -----------------------------------------------------------------------
 
 enum { MOST_HEADS = 65535, MOST_N = 1000000 };  // that a kernel's grid and its indices hold
 
-static const struct dims *dims_of(const struct step *step, enum dtype type)
+const struct dims *step_dims(const struct step *step, enum dtype type)
 {
     static const struct dims in_C[] = { { .most = ATTENTION_MAX_D }, { .most = 0 } };
     if (!step->is_kernel)
@@ -75,34 +66,7 @@ bool step_takes_type(const struct step *step, enum dtype type)
 {
     if (type == DTYPE_BF16 && step->float16_only)
         return false;
-    return dims_of(step, type)->most > 0 || dims_of(step, type)->only[0] > 0;
-}
-
-/* NULL, or "d = 40 (d is 64 or 128)". */
-static const char *unsupported_d(const struct step *step, const struct attention *p)
-{
-    static char text[100];
-    const struct dims *dims = dims_of(step, p->dtype);
-    const size_t *only = dims->only;
-    char list[60] = "";
-    for (size_t k = 0; only[k]; k++) {
-        const size_t used = strlen(list);
-        if (only[k] == p->d)
-            return NULL;
-        snprintf(list + used, sizeof list - used, "%s%zu",
-                 k == 0        ? ""
-                 : only[k + 1] ? ", "
-                               : " or ",
-                 only[k]);
-    }
-    if (p->d <= dims->most)
-        return NULL;
-    if (dims->most)
-        snprintf(list, sizeof list, "at most %zu", dims->most);
-    const bool narrow = p->dtype != DTYPE_F32 && step_takes_type(step, DTYPE_F32);
-    snprintf(text, sizeof text, "d = %zu (d is %s%s%s)", p->d, list, narrow ? " with --dtype " : "",
-             narrow ? dtype_name(p->dtype) : "");
-    return text;
+    return step_dims(step, type)->most > 0 || step_dims(step, type)->only[0] > 0;
 }
 
 static const char *unsupported_option(const struct step *step, const struct attention *p)
@@ -138,7 +102,8 @@ const char *step_unsupported(const struct step *step, const struct attention *p)
         snprintf(text, sizeof text, "--dtype %s", dtype_name(p->dtype));
         return text;
     }
-    const char *const d = unsupported_d(step, p);
+    const char *const d =
+        p->d <= step_dims(step, p->dtype)->most ? NULL : step_unsupported_d(step, p);
     return d ? d : unsupported_option(step, p);
 }
 
@@ -147,28 +112,11 @@ bool step_comes_before(const struct step *step, const struct attention *p)
     return !step_unsupported(step, p) && (score_option(p) || !(step->supports & SUPPORTS_SCORE));
 }
 
-/* What a step takes that does not take the type it was given. */
-static const char *types_instead(const struct step *step)
-{
-    if (step_takes_type(step, DTYPE_F32))
-        return "; it takes f32";
-    return step->float16_only ? "; it takes f16" : "; it takes bf16 and f16";
-}
-
 void step_require(const struct step *step, const struct attention *p, const struct options *options)
 {
     const char *const unsupported = step_unsupported(step, p);
-    if (!unsupported)
-        return;
-    const bool made_up = !options->key_mask && strcmp(unsupported, "--key-mask") == 0;
-    const bool usual_d =
-        !options->q && !options->d && strncmp(unsupported, "d = ", strlen("d = ")) == 0;
-    options_fail("--step", "expected a %s that supports %s%s, and %s does not%s",
-                 step->is_kernel ? "kernel" : "step", unsupported,
-                 made_up ? " (the course's input has one)" : "", step->name,
-                 !step_takes_type(step, p->dtype) ? types_instead(step)
-                 : usual_d ? "; the course's input has this d, and --d draws another input"
-                           : "");
+    if (unsupported)
+        step_refuse(step, p, options, unsupported);
 }
 
 // ---- tiles --------------------------------------------------------------------------------------
@@ -185,34 +133,91 @@ struct tile_size step_size(const struct step *step, const struct options *option
     return size;
 }
 
-const struct kernel_tile *step_tile(const struct step *step, const struct attention *p, size_t Br,
-                                    size_t Bc)
-{
-    const bool has_some = step->tiles && p->dtype != DTYPE_F32;
-    for (const struct kernel_tile *tile = step->tiles; has_some && tile->d; tile++)
-        if (tile->d == p->d && (!Br || tile->Br == Br) && (!Bc || tile->Bc == Bc))
-            return tile;
-    return NULL;
-}
-
-// ---- what a step did ----------------------------------------------------------------------------
-
 void step_report_count(const struct count *count)
 {
     report_counted("Counted", count->accesses.line, count->accesses.n, "pair",
                    count->pairs ? count->pairs : 1, "");
 }
 
-void step_write_csv(const char *path, const char *formula, const struct count *count,
-                    double seconds, const char *previous, struct attention_errors errors)
+// ---- running it ---------------------------------------------------------------------------------
+
+static float *poisoned(size_t n, const char *name)
 {
-    report_summary(path, &(struct summary){
-                             .accesses = formula,
-                             .counted = count->total,
-                             .extra_bytes = count->slow_bytes + count->fast_bytes,
-                             .milliseconds = 1e3 * seconds,
-                             .error = errors.reference,
-                             .previous = errors.has_previous ? previous : NULL,
-                             .previous_error = errors.previous,
-                         });
+    float *const array = allocate(n, sizeof *array, name);
+    poison_fill(array, n);
+    return array;
+}
+
+struct tensors outputs_new(const struct attention *p, struct tensors x)
+{
+    const size_t queries = attention_query_elements(p), keys = attention_key_elements(p);
+    if (x.dO) {
+        x.dQ = poisoned(queries, "dQ");
+        x.dK = poisoned(keys, "dK");
+        x.dV = poisoned(keys, "dV");
+    } else {
+        x.O = poisoned(queries, "O");
+        x.lse = poisoned(attention_rows(p), "lse");
+    }
+    return x;
+}
+
+void outputs_free(struct tensors *x)
+{
+    free(x->dQ);
+    free(x->dK);
+    free(x->dV);
+    x->dQ = x->dK = x->dV = NULL;
+    if (x->dO)
+        return;
+    free(x->O);
+    free(x->lse);
+    x->O = x->lse = NULL;
+}
+
+struct tensors step_run(const struct step *step, const struct attention *p, struct tile_size size,
+                        struct tensors x)
+{
+    x = outputs_new(p, x);
+    step->run(p, size, x);
+    return x;
+}
+
+static void watch_array(const char *name, const float *array, size_t n)
+{
+    if (array)
+        traffic_watch(name, array, n);
+}
+
+static void watch_arrays(const struct attention *p, struct tensors x)
+{
+    const size_t queries = attention_query_elements(p), keys = attention_key_elements(p);
+    watch_array("Q", x.Q, queries);
+    watch_array("K", x.K, keys);
+    watch_array("V", x.V, keys);
+    watch_array("O", x.O, queries);
+    watch_array("lse", x.lse, attention_rows(p));
+    watch_array("m", x.m, attention_rows(p));
+    watch_array("l", x.l, attention_rows(p));
+    watch_array("dO", x.dO, queries);
+    watch_array("dQ", x.dQ, queries);
+    watch_array("dK", x.dK, keys);
+    watch_array("dV", x.dV, keys);
+}
+
+struct count count_step(const struct step *step, const struct attention *p, struct tile_size size,
+                        struct tensors x)
+{
+    struct count c = { .pairs = attention_pairs(p) };
+    x = outputs_new(p, x);
+    step->predict(p, size, &c.accesses);
+    traffic_reset();
+    watch_arrays(p, x);
+    step->watched(p, size, x);
+    c.as_predicted = accesses_sum(&c.accesses, step->formula, &c.total);
+    c.slow_bytes = extra_slow_peak();
+    c.fast_bytes = extra_fast_peak();
+    traffic_reset();  // its arrays are forgotten
+    outputs_free(&x);
+    return c;
 }

@@ -96,6 +96,18 @@ struct count {
     bool as_predicted;
 };
 
+/* x with poisoned memory for what a step writes: dQ, dK and dV if it has dO, else O and lse. */
+struct tensors outputs_new(const struct attention *p, struct tensors x);
+void outputs_free(struct tensors *x);
+
+/* Runs the step into such memory; outputs_free what it gives. */
+struct tensors step_run(const struct step *step, const struct attention *p, struct tile_size size,
+                        struct tensors x);
+
+/* Runs the watched step, with its output thrown away, and holds it against its formula. */
+struct count count_step(const struct step *step, const struct attention *p, struct tile_size size,
+                        struct tensors x);
+
 /* --csv of a step that ran alone: its count, its time (0: none), and its errors against the reference and the previous. */
 void step_write_csv(const char *path, const char *formula, const struct count *count,
                     double seconds, const char *previous, struct attention_errors errors);

@@ -8,7 +8,6 @@ MPI_LIBS   = $(filter-out -I%,$(wordlist 2,99,$(MPI_SHOWN)))
 RING_05   := 05_flash_tiled_cpu/machines
 RING_07   := 07_backward/machines
 RANKS     := $(filter-out %/main.c,$(wildcard $(RING_05)/program/*.c)) $(RING_05)/ring.c
-STEPS_07  := $(EARLIER_06) $(wildcard 07_backward/steps/*.c 07_backward/fast/*.c)
 OBJECTS_05 = $(patsubst %.c,$(OBJ)/%.o,$(RING_05)/program/main.c $(RANKS) $(EARLIER_06))
 OBJECTS_07 = $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(RING_07)/*.c $(RING_07)/program/*.c) $(RANKS) $(STEPS_07))
 MACHINES  := $(BUILD)/05_merge $(BUILD)/05_ring $(BUILD)/07_ring

@@ -35,3 +35,9 @@ class Page:
                 sections.append((number, line[3:], []))
             sections[-1][2].append((number, line))
         return sections
+
+
+def names_of(kernels):
+    """The kernels of a chapter's table, in its order."""
+    table = next((path for path in (kernels / "table.h", kernels / "host/kernels.c") if path.exists()), None)
+    return table and re.findall(r'^(?:STEP\(\w+, | *\.name = "cuda_)(\w+)', table.read_text(encoding="utf-8"), re.MULTILINE)

@@ -26,7 +26,7 @@ import sys
 from pathlib import Path
 
 import prose
-from page import MAIN_PATH, Page
+from page import MAIN_PATH, Page, names_of
 
 NO_QUESTION = {"Run it", "Mistakes people make", "Exercises", "Exercise", "Questions", "Next", "The steps",
                "The files", "Your machine", "What we have now", "If you want more"}
@@ -135,10 +135,10 @@ def order(pages):
 
 def slower(pages):
     for first in (page for page in pages if page.is_first):
-        results, table = first.chapter / "results/nvidia_h200.csv", first.chapter / "kernels/table.h"
-        if not results.exists() or not table.exists():
+        results = first.chapter / "results/nvidia_h200.csv"
+        names = names_of(first.chapter / "kernels")
+        if not results.exists() or not names:
             continue
-        names = re.findall(r"^STEP\(\w+, (\w+),", table.read_text(encoding="utf-8"), re.MULTILINE)
         ratios, text = {}, "".join(path.read_text(encoding="utf-8") for path in first.chapter.rglob("*.md"))
         for row in (line.split(",") for line in results.read_text(encoding="utf-8").splitlines() if line[:1] != "#"):
             if len(row) > 13 and row[1].removeprefix("cuda_") in names and re.match("[0-9.]+$", row[13]):

@@ -17,6 +17,7 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from measured import Failed, home_of, output_of
+from page import names_of
 
 BUILD = Path(os.environ.get("BUILD", "build"))
 NVCC = os.environ.get("NVCC") or "nvcc"
@@ -265,7 +266,7 @@ def made_of(source):
 def made():
     sources = []
     for kernels in (home_of(chapter) / "kernels" for chapter in CHAPTERS):
-        steps = re.findall(r"^STEP\(\w+, (\w+),", (kernels / "table.h").read_text(), re.MULTILINE)
+        steps = names_of(kernels)
         sources += sorted(kernels.glob("*/*.cu"), key=lambda file: (file.parent, [*steps, file.stem].index(file.stem)))
     nvdisasm()  # fetch it before threads need it
     with ThreadPoolExecutor() as pool:

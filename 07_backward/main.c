@@ -1,0 +1,64 @@
+/*
+ * Chapter 07 as a program: every step, what it reads and writes, and whether its gradients are right.
+ */
+#include "07_backward/fast/bench.h"
+#include "07_backward/program.h"
+#include "07_backward/steps/forward.h"
+#include "07_backward/steps/trace.h"
+#include "common/lab/speed.h"
+
+enum { LADDER_N = 1024, LADDER_SECONDS = 10 };
+
+static void run_steps(struct lab *lab)
+{
+    for (const struct step *step = lab_first(lab); step; step = lab_next(lab, step)) {
+        lab_run(lab, step);    // into poisoned memory
+        lab_count(lab, step);  // accesses, against the formula
+        lab_check(lab, step);  // the reference, and the step before
+    }
+}
+
+/* complete goes through its tiles as one of these does, an element at a time. NULL: none has all the options of p. */
+static const struct step *in_plain_c(const struct attention *p)
+{
+    static const char *const plain[] = { "fa2", "softcap", "fa1" };
+    for (size_t k = 0; k < sizeof plain / sizeof plain[0]; k++)
+        if (!step_unsupported(step_named(&table, plain[k]), p))
+            return step_named(&table, plain[k]);
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    struct lab lab = lab_open(&chapter, argc, argv);
+    struct trainer room;
+    if (lab.o.train)
+        return train(&lab, kernels_trainer(&lab.o, &room));
+    if (kernels_ladder(&lab.o))
+        return lab_close(&lab);
+    const bool cuda = wants_kernels(&lab.o), all = lab_asks_for(&lab, "all");
+    backward_load(&lab);
+    kernels_check(&lab.o, &lab.input.p);
+    if (!cuda)
+        lab_choose(&lab, "complete");
+    if (lab.o.trace)
+        backward_trace_check(&lab.input.p);
+    forward_pass(&lab.input.p, &lab.x);
+    lab.plain = in_plain_c(&lab.input.p);
+    lab_title(&lab);
+    if (lab.o.trace)
+        backward_trace(&lab, lab.o.trace_csv);
+    if (lab.story)
+        tell_story(run_steps);
+    backward_input(&lab);
+    if (!cuda && lab.o.dtype == DTYPE_F32)  // what the steps in C are in
+        run_steps(&lab);
+    if (kernels && (cuda || all))
+        (cuda ? kernels->print_one : kernels->print_all)(&lab);
+    if (!cuda && lab.o.bench && options_usual(&lab.o))
+        backward_ladder(&chapter, LADDER_N, LADDER_SECONDS, &lab.o);
+    else if (!cuda && lab.o.bench)
+        lab_speed(&lab);
+    backward_release(&lab);
+    return lab_close(&lab);
+}

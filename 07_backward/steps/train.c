@@ -1,0 +1,248 @@
+#include "07_backward/steps/train.h"
+
+#include "07_backward/steps/steps.h"
+#include "common/cpu/memory.h"
+#include "common/cpu/threads.h"
+#include "common/measure/progress.h"
+#include "common/program/attention_load.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { N = 64, DESCENTS = 300, LINE = 80 };
+static const float RATE = 200.0f, LONG_RATE = 1000.0f;
+
+/* Ends the program if the command line asks for something that --train has of its own, or lacks. */
+static void train_check(const struct options *o)
+{
+    const struct {
+        bool given;
+        const char *name;
+    } others[] = {
+        { o->q, "--q" },
+        { o->batch, "--batch" },
+        { o->heads, "--heads" },
+        { o->kv_heads, "--kv-heads" },
+        { o->n_q, "--n-q" },
+        { o->n_k, "--n-k" },
+        { o->d, "--d" },
+        { o->seed_given, "--seed" },
+        { o->scale_given, "--scale" },
+        { o->causal, "--causal" },
+        { o->window_left >= 0 || o->window_right >= 0, "--window" },
+        { o->key_mask, "--key-mask" },
+        { o->block_mask, "--block-mask" },
+        { o->dropout_given, "--dropout" },
+        { o->softcap > 0.0f, "--softcap" },
+        { o->br, "--br" },
+        { o->bc, "--bc" },
+        { o->sram, "--sram" },
+        { o->step, "--step" },
+        { o->verify_all, "--verify" },
+        { o->bench, "--bench" },
+        { o->trace, "--trace" },
+        { o->traffic, "--traffic" },
+        { o->output, "--output" },
+        { o->lse, "--lse" },
+        { o->timeline, "--timeline" },
+        { o->exclude, "--exclude" },
+        { o->dQ, "--dq" },
+        { o->dK, "--dk" },
+        { o->dV, "--dv" },
+    };
+    for (size_t k = 0; k < sizeof others / sizeof others[0]; k++)
+        if (others[k].given)
+            options_fail("--train", "has a problem and steps of its own, so it does not go with %s",
+                         others[k].name);
+}
+
+/* Who says in which direction to go. */
+enum guide { BY_STANDARD, BY_COMPLETE, BY_WRONG_SCALE, GUIDES };
+
+/* Chapter 05's fa2, which is no vector step: so the losses are the same on every machine. */
+static void forward(struct lab *lab)
+{
+    const struct attention *p = &lab->input.p;
+    lab->x.O = allocate(attention_query_elements(p), sizeof(float), "O");
+    lab->x.lse = allocate(attention_rows(p), sizeof(float), "lse");
+    fa2(p, (struct tile_size){ 32, 32 }, lab->x);
+}
+
+static struct result by_step(const char *name, const struct lab *lab)
+{
+    const struct step *step = step_named(lab->chapter->table, name);
+    const size_t d = lab->input.p.d;
+    return backward_run(step, lab, step->usual.Br ? step->usual : fa1_size(4096, d));
+}
+
+static struct result by_standard(const struct lab *lab)
+{
+    return by_step("standard", lab);
+}
+
+static struct result by_complete(const struct lab *lab)
+{
+    return by_step("complete", lab);
+}
+
+/* Who is held against standard: complete, or, where a device is asked for, the kernels. */
+static const struct chapter *chapter;
+static struct trainer complete_trainer = { "complete", forward, by_complete };
+
+/* The output of the first head of the real layer for the first N tokens, without a mask: (N, d). */
+static float *target_of(const struct options *options, size_t *d)
+{
+    const struct options usual = { .window_left = -1, .window_right = -1, .csv = options->csv };
+    struct attention_input real = attention_input_load(&usual);
+    struct lab first = { .input = real, .x = tensors_of(&real, NULL, NULL) };
+    first.input.p = attention_of(1, 1, 1, N, N, real.p.d);
+    forward(&first);
+    float *target = first.x.O;
+    *d = real.p.d;
+    free(first.x.lse);
+    attention_input_free(&real);
+    return target;
+}
+
+/* The loss, half the mean square of O - target; and its gradient by O. */
+static double loss_of(const struct lab *lab, const float *target, float *dO)
+{
+    const size_t n = attention_query_elements(&lab->input.p);
+    double loss = 0.0;
+    for (size_t k = 0; k < n; k++) {
+        const float off = lab->x.O[k] - target[k];
+        loss += 0.5 * (double)off * (double)off / (double)n;
+        dO[k] = off / (float)n;
+    }
+    return loss;
+}
+
+static void step_down(float *x, const float *gradient, size_t n, float rate)
+{
+    for (size_t k = 0; k < n; k++)
+        x[k] -= rate * gradient[k];
+}
+
+/* One descent: forward, loss, backward, and a step. Returns the loss before the step. */
+static double descend(struct lab *lab, const float *target, enum guide guide, float rate)
+{
+    const struct attention *p = &lab->input.p;
+    const struct trainer standard = { "standard", forward, by_standard };
+    const struct trainer *trainer = guide == BY_COMPLETE ? &complete_trainer : &standard;
+    const float forgotten = guide == BY_WRONG_SCALE ? 1.0f / p->scale : 1.0f;
+    const size_t n = attention_query_elements(p);
+    trainer->forward(lab);
+    const double loss = loss_of(lab, target, (float *)lab->x.dO);
+    struct result r = trainer->backward(lab);
+    step_down(lab->input.Q, r.of[DQ], n, rate * forgotten);
+    step_down(lab->input.K, r.of[DK], n, rate * forgotten);
+    step_down(lab->input.V, r.of[DV], n, rate);
+    result_free(&r);
+    forward_free(&lab->x);
+    return loss;
+}
+
+static void train_by(enum guide guide, float rate, const float *target, size_t d, double *losses)
+{
+    const struct options made = { .seed = 5 };
+    struct lab lab = backward_random(chapter, attention_of(1, 1, 1, N, N, d), &made);
+    forward_free(&lab.x);
+    for (size_t k = 0; k < DESCENTS; k++) {
+        progress("descending", k, DESCENTS);
+        losses[k] = descend(&lab, target, guide, rate);
+    }
+    progress("descending", 1, 1);
+    backward_release(&lab);
+}
+
+/* The largest |a - b| as a part of b. */
+static double largest_distance(const double *a, const double *b)
+{
+    double largest = 0.0;
+    for (size_t k = 0; k < DESCENTS; k++) {
+        const double distance = fabs(a[k] - b[k]) / b[k];
+        largest = distance <= largest ? largest : distance;  // NaN is larger
+    }
+    return largest;
+}
+
+static void write_losses(const char *path, double losses[GUIDES][DESCENTS])
+{
+    static const char title[] = "step,standard,complete,wrong_scale\n";
+    const size_t size = sizeof title + (size_t)DESCENTS * LINE;
+    char *csv = allocate(size, 1, "the losses");
+    size_t used = (size_t)snprintf(csv, size, "%s", title);
+    for (size_t k = 0; k < DESCENTS; k++)
+        used += (size_t)snprintf(csv + used, size - used, "%zu,%.9e,%.9e,%.9e\n", k,
+                                 losses[BY_STANDARD][k], losses[BY_COMPLETE][k],
+                                 losses[BY_WRONG_SCALE][k]);
+    report_csv(path, csv);
+    free(csv);
+}
+
+static void print_losses(double losses[GUIDES][DESCENTS])
+{
+    report_line("%6s %14s %14s %20s", "step", "standard", complete_trainer.name, "scale forgotten");
+    for (size_t k = 0; k < DESCENTS;
+         k += k == DESCENTS - 1 || k + 60 < DESCENTS ? 60 : DESCENTS - 1 - k)
+        report_line("%6zu %14.6f %14.6f %20.6f", k, losses[BY_STANDARD][k], losses[BY_COMPLETE][k],
+                    losses[BY_WRONG_SCALE][k]);
+}
+
+/* Longer steps, which the right gradients stand and those that are too large do not. */
+static void train_in_long_steps(const float *target, size_t d)
+{
+    double right[DESCENTS], wrong[DESCENTS];
+    char text[24] = "NaN";
+    train_by(BY_STANDARD, LONG_RATE, target, d, right);
+    train_by(BY_WRONG_SCALE, LONG_RATE, target, d, wrong);
+    const double last = right[DESCENTS - 1], last_wrong = wrong[DESCENTS - 1];
+    if (!isnan(last_wrong))
+        snprintf(text, sizeof text, "%.6f", last_wrong);
+    report_line("with steps of %g: standard ends at %.6f, the one without the scale at %s",
+                (double)LONG_RATE, last, text);
+    if (!(last <= right[0]) || last_wrong <= right[0])
+        report_wrong("the right one should come down, and the wrong one not");
+}
+
+int train(struct lab *lab, const struct trainer *other)
+{
+    const struct options *const options = &lab->o;
+    static double losses[GUIDES][DESCENTS];
+    size_t d;
+    train_check(options);
+    report_start("07", "Backward", "gradient descent, and what a wrong scale does", options->quiet);
+    float *target = target_of(options, &d);
+    chapter = lab->chapter;
+    if (other)
+        complete_trainer = *other;
+    threads_use(1);  // so small a problem is not worth waking others for
+    for (enum guide guide = BY_STANDARD; guide < GUIDES; guide++)
+        train_by(guide, RATE, target, d, losses[guide]);
+
+    report_part("Descent");
+    report_line("random Q, K, V towards the real layer's O: %d words, d = %zu, %d steps of %g", N,
+                d, DESCENTS, (double)RATE);
+    if (options->dtype != DTYPE_F32)
+        report_line("%s takes Q, K, V and dO rounded to %s, and gives O so", complete_trainer.name,
+                    dtype_name(options->dtype));
+    print_losses(losses);
+    const double apart = largest_distance(losses[BY_COMPLETE], losses[BY_STANDARD]);
+    const double wrong = largest_distance(losses[BY_WRONG_SCALE], losses[BY_STANDARD]);
+    char text[16];
+    report_line("%s is never more than %.1e of the loss from standard,", complete_trainer.name,
+                apart);
+    report_line("the one without the scale up to %.1e", wrong);
+    if (!(apart <= (options->dtype == DTYPE_F32 ? 1e-3 : 5e-3)))
+        report_wrong("that is more than rounding");
+    if (!(wrong > 0.05))
+        report_wrong("a wrong scale goes unseen");
+    train_in_long_steps(target, d);
+    free(target);
+    snprintf(text, sizeof text, "%.1e", apart);
+    report_verified("losses of standard", text);
+    if (options->csv)
+        write_losses(options->csv, losses);
+    return lab_close(lab);
+}

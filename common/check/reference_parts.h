@@ -1,0 +1,27 @@
+/*
+ * What the forward and the backward pass of the reference have in common.
+ */
+#ifndef COMMON_REFERENCE_PARTS_H
+#define COMMON_REFERENCE_PARTS_H
+
+#include "common/problem/attention.h"
+
+double reference_dot(const float *a, const float *b, size_t n);
+
+const float *reference_query(const struct attention *p, const float *Q, size_t b, size_t h,
+                             size_t i);
+
+/* Where row j of K, or of V, begins for query head h. */
+size_t reference_key(const struct attention *p, size_t b, size_t h, size_t j);
+
+/*
+ * P[j] = softmax of the visible scores of query (b, h, i), 0 for the others. Returns the row's lse,
+ * -inf if the query sees no key. A score of -inf is no more than a hidden one.
+ */
+double reference_probabilities(const struct attention *p, const float *Q, const float *K, size_t b,
+                               size_t h, size_t i, double *P);
+
+/* Z of the papers: 1/(1 - P) where dropout keeps the weight, else 0. */
+double reference_dropout(const struct attention *p, size_t b, size_t h, size_t i, size_t j);
+
+#endif

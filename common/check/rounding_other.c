@@ -1,0 +1,57 @@
+/*
+ * Softmax alone, and a product alone.
+ */
+#include "common/check/reference.h"
+#include "common/check/rounding_parts.h"
+#include "common/cpu/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void rounding_softmax(const float *x, struct exact *y, size_t rows, size_t cols)
+{
+    double *right = allocate(cols, sizeof *right, "the reference");
+    for (size_t i = 0; i < rows; i++) {
+        const float *const xi = x + i * cols;
+        double m = (double)-INFINITY;
+        for (size_t j = 0; j < cols; j++)
+            m = (double)xi[j] > m ? (double)xi[j] : m;
+        reference_softmax(xi, right, 1, cols);
+        const double of_l = rounding_of_sum(1.0, 0.0, cols, DTYPE_F32);
+        for (size_t j = 0; j < cols; j++) {
+            // x - m, its exponential, the division
+            const double own = square((double)xi[j] - m) + 3.0;
+            y[i * cols + j] = (struct exact){
+                .value = right[j],
+                .sigma = fabs(right[j]) * sqrt(of_l + square(RMS) * own),
+                .bias = rounding_bias(right[j], cols, DTYPE_F32),
+            };
+        }
+    }
+    free(right);
+}
+
+void rounding_product_row(const struct attention *p, const float *Q, const float *K, const float *V,
+                          size_t b, size_t h, size_t i, struct exact *O_i)
+{
+    const size_t d = p->d;
+    double *sums = allocate(3 * d, sizeof *sums, "sums over a row");
+    for (size_t c = 0; c < 3 * d; c++)
+        sums[c] = 0.0;
+    for (size_t j = 0; j < p->Nk; j++) {
+        const struct key key = rounding_key(p, Q, K, b, h, i, j);
+        const float *const v = V + ((b * p->Hkv + kv_head(p, h)) * p->Nk + j) * d;
+        for (size_t c = 0; c < d; c++) {
+            sums[c] += key.score * (double)v[c];
+            sums[d + c] += square(key.score * (double)v[c]);
+            sums[2 * d + c] += key.variance * square((double)v[c]);
+        }
+    }
+    for (size_t c = 0; c < d; c++)
+        O_i[c] = (struct exact){
+            .value = sums[c],
+            .sigma = sqrt(sums[2 * d + c] + rounding_of_sum(sums[c], sums[d + c], p->Nk, p->dtype)),
+            .bias = rounding_bias(sums[c], p->Nk, p->dtype),
+        };
+    free(sums);
+}

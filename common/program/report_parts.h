@@ -1,0 +1,25 @@
+/*
+ * Between the files of report.h.
+ */
+#ifndef COMMON_REPORT_PARTS_H
+#define COMMON_REPORT_PARTS_H
+
+#include "common/program/report.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The chapter that report_start was told, and whether something is wrong so far. */
+const char *report_chapter(void);
+bool report_is_wrong(void);
+
+/* Ends the program unless each output that is asked for is kept by now. */
+void report_check_files(void);
+
+/* What is wrong with a result: the elements around the worst one, along the last axis, got and expected. */
+void report_neighbourhood(const struct comparison *c);
+
+/* The coordinates of the element at `index` of what is at hand, in the whole result. */
+const char *report_place(struct axes axes, size_t index, char *text, size_t size);
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * What is said of steps: their list, what they lack, and for --csv what one did.
+ */
+#include "common/program/report.h"
+#include "common/program/step.h"
+#include "common/program/step_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void step_list(const struct step_table *table, bool only_names, enum dtype type)
+{
+    for (const struct step *step = table->steps; step < table->steps + table->count; step++) {
+        char number[16];
+        step_number(table, step, number);
+        if (!only_names)
+            printf("%s  %-*s  %s\n", number, table->width, step->name, step->idea);
+        else if (step_takes_type(step, type))
+            printf("%s\n", step->name);
+    }
+}
+
+const char *step_unsupported_d(const struct step *step, const struct attention *p)
+{
+    static char text[100];
+    const struct dims *dims = step_dims(step, p->dtype);
+    const size_t *only = dims->only;
+    char list[60] = "";
+    for (size_t k = 0; only[k]; k++) {
+        const size_t used = strlen(list);
+        if (only[k] == p->d)
+            return NULL;
+        snprintf(list + used, sizeof list - used, "%s%zu",
+                 k == 0        ? ""
+                 : only[k + 1] ? ", "
+                               : " or ",
+                 only[k]);
+    }
+    if (p->d <= dims->most)
+        return NULL;
+    if (dims->most)
+        snprintf(list, sizeof list, "at most %zu", dims->most);
+    const bool narrow = p->dtype != DTYPE_F32 && step_takes_type(step, DTYPE_F32);
+    snprintf(text, sizeof text, "d = %zu (d is %s%s%s)", p->d, list, narrow ? " with --dtype " : "",
+             narrow ? dtype_name(p->dtype) : "");
+    return text;
+}
+
+/* What a step takes that does not take the type it was given. */
+static const char *types_instead(const struct step *step)
+{
+    if (step_takes_type(step, DTYPE_F32))
+        return "; it takes f32";
+    return step->float16_only ? "; it takes f16" : "; it takes bf16 and f16";
+}
+
+void step_refuse(const struct step *step, const struct attention *p, const struct options *options,
+                 const char *unsupported)
+{
+    const bool made_up = !options->key_mask && strcmp(unsupported, "--key-mask") == 0;
+    const bool usual_d =
+        !options->q && !options->d && strncmp(unsupported, "d = ", strlen("d = ")) == 0;
+    options_fail("--step", "expected a %s that supports %s%s, and %s does not%s",
+                 step->is_kernel ? "kernel" : "step", unsupported,
+                 made_up ? " (the course's input has one)" : "", step->name,
+                 !step_takes_type(step, p->dtype) ? types_instead(step)
+                 : usual_d ? "; the course's input has this d, and --d draws another input"
+                           : "");
+}
+
+const struct kernel_tile *step_tile(const struct step *step, const struct attention *p, size_t Br,
+                                    size_t Bc)
+{
+    const bool has_some = step->tiles && p->dtype != DTYPE_F32;
+    for (const struct kernel_tile *tile = step->tiles; has_some && tile->d; tile++)
+        if (tile->d == p->d && (!Br || tile->Br == Br) && (!Bc || tile->Bc == Bc))
+            return tile;
+    return NULL;
+}
+
+void step_write_csv(const char *path, const char *formula, const struct count *count,
+                    double seconds, const char *previous, struct attention_errors errors)
+{
+    report_summary(path, &(struct summary){
+                             .accesses = formula,
+                             .counted = count->total,
+                             .extra_bytes = count->slow_bytes + count->fast_bytes,
+                             .milliseconds = 1e3 * seconds,
+                             .error = errors.reference,
+                             .previous = errors.has_previous ? previous : NULL,
+                             .previous_error = errors.previous,
+                         });
+}
