@@ -28,7 +28,7 @@ struct device_arrays {
 
 /*
  * Starts the kernels for problem p, whose masks are in the device's memory too, on a stream of the current device; they may
- * still run when it returns. naive, fa1 and fa2 know batch, heads, scale and causal order, and d = 16, 32, 64,
+ * still run when it returns. naive to ahead know batch, heads, scale and causal order, and d = 16, 32, 64,
  * 96, 128; complete knows all of attention.h but score_option, and d from 1 to 128. B H is at most 65 535. A query that
  * attends to no key has O = 0 and lse = -inf. Keys that no query of a tile attends to may hold anything; in naive
  * and fa1, whose threads go key by key, a NaN also stays with the queries of a tile that attend to its key.

@@ -30,6 +30,14 @@ STEP(FA2, fa2,
      .f32 = { .only = { 16, 32, 64, 96, 128 } },
      .supports = SHAPES)
 
+STEP(AHEAD, ahead,
+     .idea = "the next slice is loaded during the products",
+     .formula = "2 d / key + …",
+     .predict = predict_fa2,
+     .shape = shape_fa2,
+     .f32 = { .only = { 16, 32, 64, 96, 128 } },
+     .supports = SHAPES)
+
 STEP(TURING, turing,
      .idea = "tensor cores of a T4: float16 inputs, float32 sums",
      .formula = "d / key + …",

@@ -17,11 +17,11 @@ static void verifies_and_tells(const char *arguments, const char *const parts[])
 TEST(program, runs_the_kernels_for_16_bits)
 {
     verifies_and_tells("--n-q 70 --n-k 40 --d 64 --dtype bf16 --step all",
-                       (const char *const[]){ "Q, K and V are rounded to bf16", "Kernels", " mma ",
-                                              " 05\n", " swizzle ", "mma\n", " budget ", " wgmma ",
-                                              "budget\n", " roles ", "wgmma\n", "complete ",
-                                              "for float32 or --dtype f16: naive, fa1, fa2, turing",
-                                              NULL });
+                       (const char *const[]){
+                           "Q, K and V are rounded to bf16", "Kernels", " mma ", " 05\n",
+                           " swizzle ", "mma\n", " budget ", " wgmma ", "budget\n", " roles ",
+                           "wgmma\n", "complete ",
+                           "for float32 or --dtype f16: naive, fa1, fa2, ahead, turing", NULL });
     verifies_and_tells("--n-q 70 --n-k 40 --d 64 --dtype f16 --step turing",
                        (const char *const[]){ "turing: 2 blocks of 128 threads",
                                               "tiles of 64 queries by 64 keys", NULL });

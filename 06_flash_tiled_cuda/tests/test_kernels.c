@@ -43,6 +43,11 @@ TEST(fa2, agrees_with_the_reference)
     assert_right(FA2, WITH_ORDER);
 }
 
+TEST(ahead, agrees_with_the_reference)
+{
+    assert_right(AHEAD, WITH_ORDER);
+}
+
 TEST(turing, agrees_with_the_reference)
 {
     assert_right(TURING, WITH_ORDER);

@@ -56,6 +56,17 @@ test-cuda: setup-test
 	    sh common/tools/test_cuda.sh $(BUILD)/cuda $$chapter || exit; \
 	done
 
+# The notebook for a borrowed GPU, run in a copy on the emulator: as it is, and with the gap filled.
+.PHONY: notebook-check
+NOTEBOOK = $(BUILD)/notebook
+notebook-check: setup-run
+	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/06_flash_tiled_cuda
+	@rm -rf $(NOTEBOOK) && mkdir -p $(NOTEBOOK)/build
+	@cp -Rp Makefile common 0[1-7]_* $(NOTEBOOK) && cp -Rp $(BUILD)/obj $(BUILD)/*.a $(BUILD)/06_flash_tiled_cuda $(NOTEBOOK)/build
+	@sed -n '/BEGIN SOLUTION/,/END SOLUTION/{//!p;}' 06_flash_tiled_cuda/kernels/1_float32/fa1.cu >$(NOTEBOOK)/mine
+	@cd $(NOTEBOOK) && BUILD=build python3 common/tools/notebook.py 06_flash_tiled_cuda/pages/colab.ipynb mine >log 2>&1 || \
+	    { tail -n 40 log >&2; exit 1; }
+
 # A quarter of an hour on a GPU (common/tools/gpu.sh), with programs built here or on another machine with nvcc. Needs neither Criterion nor
 # a network. DRY=1: the plan, on the emulator.
 ON_GPU = $(BUILD)$(if $(DRY),,/gpu)
@@ -92,6 +103,7 @@ racecheck-07: setup-run
 #!                   make cuda-check compares the committed tables with it, and looks whether the machine code has
 #!                   what the kernels claim: no spill, and exponentials and stores between the waits
 #! make test-cuda    the tests of the kernels on a GPU; without one it builds nothing and says SKIPPED
+#! make notebook-check  runs the cells of chapter 06's notebook on the emulator, twice, and with its gap filled
 #! make gpu          a quarter of an hour on a GPU: kernels tried, measured in turns with PyTorch, and profiled, the newest
 #!                   first. LIMIT=480: for so many seconds; the next call goes on. BEFORE=FOLDER: in turns with another
 #!                   build, too; DRY=1: a try without a GPU. make gpu-build: its programs, on any machine with nvcc;

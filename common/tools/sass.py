@@ -177,14 +177,31 @@ def described_anew(f, _):
     return sum(2 * sum(len(gap) > 4 for gap in group) > len(group) for group in gaps)
 
 
+def since_a_load(f, opcodes):
+    """The fewest of these from the last load before it to a store of shared memory right after a barrier; the first such
+    store is left out, as it comes before the loop."""
+    found, count, after_barrier = [], 0, False
+    for code in f.code:
+        if code.startswith("LDG"):
+            count, after_barrier = 0, False
+        elif code.startswith("BAR.SYNC"):
+            after_barrier = True
+        elif code.startswith("STS") and after_barrier:
+            found.append(count)
+            after_barrier = False
+        count += code.startswith(opcodes)
+    return min(found[1:], default=0)
+
+
 # ---- claims -------------------------------------------------------------------------------------
 
 MEASURES = {"in the code": lambda f, opcodes: len(f.places(opcodes)),
             "a tile": lambda f, opcodes: sum(f.times[place] for place in f.places(opcodes)),
-            "under a product": under_a_product, "in a round": in_a_round, "groups described anew": described_anew}
+            "under a product": under_a_product, "in a round": in_a_round, "since a load": since_a_load, "groups described anew": described_anew}
 SOME, ONE_AT_MOST = range(1, 1 << 20), range(2)
 CLAIMS = {  # kernels, by chapter, kind and name: instructions in their machine code, and how many
     "": {"LDL|STL in the code": 0},
+    "06 float32 ahead": {"FFMA since a load": SOME},  # the next slice is asked for before the products
     ".. tensor_cores": {"HMMA a tile": SOME, "LDSM a tile": SOME, "MUFU.EX2 a tile": SOME},
     "06 other turing": {"HMMA.1688.F32 in the code": SOME, "LDSM in the code": SOME, "LDGSTS in the code": 0},
     "06 tensor_cores (mma|swizzle)": {"LDGSTS in the code": 0},

@@ -1,10 +1,10 @@
 /*
  * Every option but --softcap.      2 Nq d + Nq + 2 d for each key of each tile that is not skipped
  *
- * fa2 with the masks and dropout of attention.h, which drops the same weights on a GPU. Rows of up
+ * ahead with the masks and dropout of attention.h, which drops the same weights on a GPU. Rows of up
  * to 128 elements are padded with zeros.
  */
-#include "06_flash_tiled_cuda/kernels/parts/registers.cuh"
+#include "06_flash_tiled_cuda/kernels/parts/ahead.cuh"
 
 /*
  * Keys that no query of the tile attends to may be NaN. A score of -inf masks their K, but 0 times
@@ -62,30 +62,49 @@ __device__ static void choose(accumulators<D> *acc, score_bits bits, float facto
             acc->S[r][c] = bits >> (8 * r + c) & 1 ? factor * acc->S[r][c] : other;
 }
 
+/* A tile that is not skipped, from key j0 on, or j0 = Nk. */
+struct next_tile {
+    int j0;
+    enum tile_kind kind;
+};
+
+__device__ static next_tile tile_from(const struct attention &p, const struct head &t, int i0,
+                                      int i1, int j0)
+{
+    const int Nk = (int)p.Nk;
+    for (; j0 < Nk; j0 += FA2_BC) {
+        const enum tile_kind kind = tile_kind(&p, t.b, t.h, (size_t)i0, (size_t)i1, (size_t)j0,
+                                              (size_t)min(j0 + FA2_BC, Nk));
+        if (kind != TILE_SKIPPED)
+            return { j0, kind };
+    }
+    return { Nk, TILE_SKIPPED };
+}
+
 template <int D>
 static __global__ void __launch_bounds__(THREADS, 2)
     complete_tile(struct attention p, struct device_arrays a)
 {
     enum { Br = FA2_BR(D), Bc = FA2_BC };
-    __shared__ fast_memory<D> smem;
+    __shared__ ahead_memory<D> smem;
     __shared__ unsigned attended[Bc / 32];
     const struct head t = head_of(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq, Nk = (int)p.Nk, d = (int)p.d;
     const int i1 = min(i0 + Br, Nq);
     const float factor = (float)(1.0 / (1.0 - p.dropout));
     accumulators<D> acc;
-    load_rows<Br, D, D + PAD>(smem.Q[0], t.Q + (size_t)i0 * p.d, Nq - i0, 0, d);
+    next_slice next;
+    next_tile tile = tile_from(p, t, i0, i1, 0);
+    fetch_keys<D>(&next, t.K + (size_t)tile.j0 * p.d, Nk - tile.j0, 0, d);
+    load_rows<Br, D, D + PAD>(smem.fa2.Q[0], t.Q + (size_t)i0 * p.d, Nq - i0, 0, d);
     begin(&acc);
-    for (int j0 = 0; j0 < Nk; j0 += Bc) {
-        const int j1 = min(j0 + Bc, Nk);
-        const enum tile_kind kind =
-            tile_kind(&p, t.b, t.h, (size_t)i0, (size_t)i1, (size_t)j0, (size_t)j1);
+    while (tile.j0 < Nk) {
+        const int j0 = tile.j0, keys = min(Bc, Nk - j0);
+        const float *const V = t.V + (size_t)j0 * p.d;
         score_bits count = ~0ULL;
         unsigned long long which = EVERY_KEY;
-        if (kind == TILE_SKIPPED)
-            continue;
-        scores(&acc, &smem, t.K + (size_t)j0 * p.d, j1 - j0, d);
-        if (kind == TILE_PARTIAL || j1 - j0 < Bc) {
+        scores_ahead(&acc, &smem, &next, t.K + (size_t)j0 * p.d, V, keys, d);
+        if (tile.kind == TILE_PARTIAL || keys < Bc) {
             if (threadIdx.x < Bc / 32)
                 attended[threadIdx.x] = 0;
             __syncthreads();  // no bit is set yet
@@ -97,7 +116,9 @@ static __global__ void __launch_bounds__(THREADS, 2)
         softmax(&acc);
         if (p.dropout_threshold > 0)
             choose(&acc, which_stay<D>(p, t, i0, j0), factor, 0.0f);
-        product(&acc, &smem, t.V + (size_t)j0 * p.d, j1 - j0, d, which);
+        tile = tile_from(p, t, i0, i1, j0 + Bc);
+        product_ahead(&acc, &smem, &next, V, keys, d, which, t.K + (size_t)tile.j0 * p.d,
+                      Nk - tile.j0);
     }
     finish(&acc, t, i0, Nq, d);
 }

@@ -9,18 +9,6 @@
  */
 #include "06_flash_tiled_cuda/kernels/parts/registers.cuh"
 
-/* S = scale S, and -inf for masked keys. */
-template <int D>
-__device__ static void mask_scores(accumulators<D> *acc, const struct attention &p, int i0, int j0)
-{
-#pragma unroll
-    for (int r = 0; r < accumulators<D>::R; r++) {
-        const int attended = keys_attended(p, i0 + row_of<D>(r)) - j0;
-        for (int c = 0; c < KEYS; c++)
-            acc->S[r][c] = lane_in_row() + 8 * c < attended ? p.scale * acc->S[r][c] : -INFINITY;
-    }
-}
-
 // clang-format off
 
 template <int D>

@@ -89,11 +89,11 @@ template <int D> __device__ static inline void begin(accumulators<D> *acc)
 }
 
 /* S += Q K^T over the W elements from k0, which the slice of K has. */
-template <int D>
+template <int D, int UNROLL = 2>
 __device__ static inline void add_scores(accumulators<D> *acc, const fast_memory<D> *smem, int k0)
 {
     enum { R = accumulators<D>::R, W = slices<D>::W };
-#pragma unroll 2
+#pragma unroll UNROLL
     for (int k = 0; k < W; k += 4) {
         float4 q[R];
         for (int r = 0; r < R; r++)
@@ -124,6 +124,19 @@ __device__ static inline void scores(accumulators<D> *acc, fast_memory<D> *smem,
         load_rows<FA2_BC, W, W + PAD>(smem->slice, K, keys, k0, d);
         __syncthreads();  // the slice is loaded, and Q
         add_scores(acc, smem, k0);
+    }
+}
+
+/* S = scale S, and -inf for masked keys. */
+template <int D>
+__device__ static inline void mask_scores(accumulators<D> *acc, const struct attention &p, int i0,
+                                          int j0)
+{
+#pragma unroll
+    for (int r = 0; r < accumulators<D>::R; r++) {
+        const int attended = keys_attended(p, i0 + row_of<D>(r)) - j0;
+        for (int c = 0; c < KEYS; c++)
+            acc->S[r][c] = lane_in_row() + 8 * c < attended ? p.scale * acc->S[r][c] : -INFINITY;
     }
 }
 

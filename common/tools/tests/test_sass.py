@@ -192,6 +192,17 @@ class Claims(unittest.TestCase):
         added = wrong("split_keys", *lines, "REDG.E.ADD.F32 [R2], R4", chapter="07")
         self.refused(added, "1 RED|REDG|ATOMG|ATOM in the code, expected 0")
 
+    def test_a_slice_is_asked_for_before_the_products(self):
+        load, add, store, barrier = "LDG.E.128 R4, [R2]", "FFMA R8, R8, R9, R8", "STS.128 [R1], R4", "BAR.SYNC 0x0"
+
+        def wrong(*lines, name="ahead_tile"):
+            return sass.wrong([function(*lines, symbol=f"_Z{len(name)}{name}ILi64EEv9attention", of=("06", "1_float32"))])
+        before = [load, barrier, store, barrier]
+        self.assertEqual(wrong(*before, load, add, add, barrier, store), [])
+        self.assertEqual(wrong(*before, add, load, barrier, store, name="fa2_tile"), [])
+        self.refused(wrong(*before, add, load, barrier, store), "0 FFMA since a load, expected some")
+        self.refused(wrong(*before, load, add, barrier, load, store, barrier, store, name="ahead_tile"), "0 FFMA since a load")
+
     def test_every_wrong_version_is_one_of_a_kernel(self):
         versions = sass.wrong_versions()
         self.assertIn("overlap_wait_moved_up", [name for _, name in versions])
