@@ -14,26 +14,23 @@ $(foreach c,$(CHAPTERS),$(eval $(call starter,$c,$(firstword $(subst _, ,$c)))))
 starter-%:
 	@echo 'make $@: expected one of: $(foreach c,$(CHAPTERS),starter-$(firstword $(subst _, ,$c)))' >&2; exit 2
 
-# The students' tests, linked as the course's own are, with wrong versions in the place of the right one. GRADING is
-# where a copy of the scripts is that has a mistake in it (tests/mutants.sh).
-# A script that asks make for work again has its + and so its jobs, and is started by exec: make waits for it, and not
-# only for a shell around it, when it is interrupted and has something to say.
-CLASSROOM_SCRIPTS := $(or $(GRADING),common/classroom/grader)
+# The students' tests, linked as the course's own are, with wrong versions in the place of the right one. The environment is that
+# of common/tools/mutant.sh. GRADING is where a copy of the grader is that has a mistake in it (tests/grading.py).
+GRADER_SCRIPTS := $(or $(GRADING),common/classroom/grader)
 define grade_tests
 .PHONY: grade-tests-$2
 grade-tests-$2: $(OBJ)/$1/tests/mine.o $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS) $(BUILD)/grader/confine
-	+@$$(UNLESS_DRY)exec env BUILD='$(BUILD)' OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
+	$$(FOR_TEACHERS) OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
 	    INSTRUMENTED_FLAGS='$$(INSTRUMENTED_FLAGS)' LINKER='$$(CHAPTER_LINKER_$2) $(OPENMP)' \
 	    LIBS='$$(TEST_LIBS) $$(if $$(HAS_KERNELS_$2),$$(CUDA_LIBS))' \
 	    FLAGS='$$(FLAGS) $(OPENMP) $$(TEST_FLAGS)' FAST_FLAGS='$(FAST_FLAGS)' WATCH_FLAGS='$(WATCH_FLAGS)' \
-	    TESTS='$(OBJ)/$1/tests/mine.o $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' sh $$(CLASSROOM_SCRIPTS)/grade_tests.sh $1 "$$$$MINE"
+	    TESTS='$(OBJ)/$1/tests/mine.o $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' python3 $$(GRADER_SCRIPTS) tests-of $1
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call grade_tests,$c,$(firstword $(subst _, ,$c)))))
 .PHONY: grade-tests grade-tests-all
-grade-tests: setup-test
-	+@$(UNLESS_DRY)exec env BUILD='$(BUILD)' JOBS='$(JOBS)' sh $(CLASSROOM_SCRIPTS)/grade_tests.sh submission "$$SUBMISSION"
-grade-tests-all: setup-test
-	+@$(UNLESS_DRY)exec env BUILD='$(BUILD)' JOBS='$(JOBS)' sh $(CLASSROOM_SCRIPTS)/grade_tests_all.sh "$$FOLDER" "$$CHAPTER" "$$REPORTS"
+grade-tests grade-tests-all: setup-test
+	$(call HAVE,python3)
+	$(FOR_TEACHERS) python3 $(GRADER_SCRIPTS) $(@:grade-%=%)
 
 # ---- tests: every starter that can be asked for ------------------------------------------------
 

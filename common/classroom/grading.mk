@@ -1,8 +1,8 @@
 # Grading by outputs; common/classroom/pages/grading.md tells how. Included by the Makefile.
 #
-# A student's file is compiled twice, by the grader: plain and with sanitizers. What it is linked with is made here, one
-# object for each program of common/classroom/grader/programs and each of the two; an object, and no archive, so that
-# nothing in it can be replaced. Most of what it is made of `make run` has made too.
+# A student's file is compiled by the grader: plain, with sanitizers, and counted. What it is linked with is made here, one
+# object for each program of common/classroom/grader/programs; an object, and no archive, so that nothing in it can be
+# replaced. Most of what it is made of `make run` has made too.
 
 CLASSROOM_DIR := common/classroom
 GRADER    := $(BUILD)/grader
@@ -90,38 +90,37 @@ $(foreach l,$(shell awk '$$1 ~ /^0[1-57]/ { print $$1 "|" $$3 "|" $$4 "|" $$5 }'
 student-objects: $(STUDENT_OBJECTS)
 student-models: $(STUDENT_MODELS)
 
-$(GRADER)/confine: $(OBJ)/$(CLASSROOM_DIR)/grader/confine.o
-	@mkdir -p $(@D)
-	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@
-PARTS_OF_GRADE := grade run trials grade_report assignment cases case_input case_files where_to_read judge
-$(GRADER)/grade: $(patsubst %,$(OBJ)/$(CLASSROOM_DIR)/grader/%.o,$(PARTS_OF_GRADE)) $(COMMON)
+$(GRADER)/confine $(GRADER)/against: $(GRADER)/%: $(OBJ)/$(CLASSROOM_DIR)/grader/%.o $(COMMON)
+$(GRADER)/judge: $(patsubst %,$(OBJ)/$(CLASSROOM_DIR)/grader/%.o,judge inputs) $(COMMON)
+$(GRADER)/confine $(GRADER)/against $(GRADER)/judge:
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(OPENMP) $(LDFLAGS) $^ -o $@ -lm
-
-# What outputs are held against besides the reference: of the chapter that is graded, if that is known, else of all.
-HELD_AGAINST := $(patsubst %,$(BUILD)/%,$(sort $(shell awk '$$1 ~ /^$(or $(filter 01 02 03 04 05 06 07,$(firstword $(subst _, ,$(CHAPTER)))),0)/ && \
-              $$6 != "-" { sub(/:.*/, "", $$6); print $$6 }' $(CLASSROOM_DIR)/grader/programs)))
 
 # The grader, and all that students' files are linked with. For chapter 06 that is the emulator too, and made apart.
 IN_PLAIN     = $(SUBMAKE) QUIET=1 LINKED_IN=$(GRADER)/plain
 IN_SANITIZED = $(SUBMAKE) QUIET=1 LINKED_IN=$(GRADER)/sanitized BUILD=$(BUILD)/sanitized CFLAGS='$(SANITIZED)'
 .PHONY: grader grader-06
-grader: $(GRADER)/confine $(GRADER)/grade $(HELD_AGAINST) $(if $(filter 06% $(wildcard $(GRADER)/plain/06-fa1.o),$(CHAPTER) $(GRADER)/plain/06-fa1.o),grader-06)
+grader: $(GRADER)/confine $(GRADER)/judge $(if $(filter 06% $(wildcard $(GRADER)/plain/06-fa1.o),$(CHAPTER) $(GRADER)/plain/06-fa1.o),grader-06)
 	$(IN_PLAIN) student-objects student-models
 	$(IN_SANITIZED) student-objects
-	@CC='$(CC)' sh $(CLASSROOM_DIR)/grader/prepare.sh $(BUILD)
 grader-06:
 	$(IN_SANITIZED) $(STUDENT_KERNELS:%=$(GRADER)/sanitized/06-%.o)
 	$(IN_PLAIN) $(COUNTED_KERNELS:%=$(GRADER)/plain/06-%-counted-course) $(STUDENT_KERNELS:%=$(GRADER)/plain/06-%.o)
 
+# What a person types is in the environment. A command that has something to say when it is interrupted is started by exec:
+# then make waits for it, and not only for a shell around it.
 GRADE_ENVIRONMENT = CC='$(CC)' FLAGS='-std=c17 -ffp-contract=off $(WARNINGS)' SANITIZED='$(SANITIZED)' \
     CXX='$(CXX)' CXX_FLAGS='-std=c++17 -ffp-contract=off $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(KERNEL_FLAGS)' \
     INSTRUMENTED_FLAGS='$(INSTRUMENTED_FLAGS)' CUDA_LIBS='$(CUDA_LIBS)' WATCH_FLAGS='$(WATCH_FLAGS)'
-# Anybody's outputs against a stage.
-$(GRADER)/against: $(OBJ)/$(CLASSROOM_DIR)/grader/against.o $(COMMON)
-	@mkdir -p $(@D)
-	$(AT)$(CC) $(FLAGS) $(OPENMP) $(LDFLAGS) $^ -o $@ -lm
-# With REFERENCE=mine.py, a function in Python, it is a variant of attention that is checked: common/python/variant.py.
+FOR_TEACHERS = +@$(UNLESS_DRY)exec env PYTHONDONTWRITEBYTECODE=1
+.PHONY: grade grade-all
+grade grade-all: setup-run
+	$(call HAVE,python3)
+	$(SUBMAKE) $(JOBS) grader QUIET=1
+	$(FOR_TEACHERS) $(GRADE_ENVIRONMENT) python3 $(CLASSROOM_DIR)/grader $(@:grade-%=%)
+
+# Anybody's outputs against a stage. With REFERENCE=mine.py, a function in Python, it is a variant of attention that is checked:
+# common/python/variant.py.
 .PHONY: check-against
 check-against: setup-run
 ifdef REFERENCE
@@ -137,33 +136,19 @@ else
 endif
 
 # Tests of it, and wrong versions of it that they must reject.
-$(GRADER)/valid: $(OBJ)/$(CLASSROOM_DIR)/tests/valid.o
-	@mkdir -p $(@D)
-	$(AT)$(CC) $(FLAGS) $(LDFLAGS) $^ -o $@ -lm
 .PHONY: $(RESULTS)/grading test-grading
-$(RESULTS)/grading: grader grader-06 $(GRADER)/valid $(GRADER)/against $(CHAPTERS:%=$(BUILD)/%)
-	$(AT)$(GRADE_ENVIRONMENT) sh $(CLASSROOM_DIR)/tests/grading.sh $(BUILD) $@ $(TESTS_OF_GRADING)
-.PHONY: $(RESULTS)/grading.mutants
-$(RESULTS)/grading.mutants: $(RESULTS)/grading
-	$(AT)$(GRADE_ENVIRONMENT) OPENMP='$(OPENMP)' PARTS_OF_GRADE='$(PARTS_OF_GRADE)' sh $(CLASSROOM_DIR)/tests/mutants.sh $(BUILD) $@ $(TESTS_OF_GRADING)
-test-grading: setup-run
-	$(SUBMAKE) $(JOBS) QUIET=1 $(RESULTS)/grading.mutants
-
-.PHONY: grade grade-all
-grade: setup-run
-	$(SUBMAKE) $(JOBS) grader QUIET=1
-	+@$(UNLESS_DRY)exec env $(GRADE_ENVIRONMENT) JOBS='$(JOBS)' sh $(CLASSROOM_DIR)/grader/grade.sh $(BUILD) "$$SUBMISSION" "$$REPORTS" "$$SEED" "$$CHAPTER"
-grade-all: setup-run
-	$(SUBMAKE) $(JOBS) grader QUIET=1
-	+@$(UNLESS_DRY)exec env $(GRADE_ENVIRONMENT) JOBS='$(JOBS)' sh $(CLASSROOM_DIR)/grader/grade_all.sh $(BUILD) "$$FOLDER" "$$REPORTS" "$$SEED" "$$CHAPTER"
+$(RESULTS)/grading: grader grader-06 $(GRADER)/against $(CHAPTERS:%=$(BUILD)/%)
+	$(AT)$(GRADE_ENVIRONMENT) PYTHONDONTWRITEBYTECODE=1 python3 $(CLASSROOM_DIR)/tests/grading.py $@ $(TESTS_OF_GRADING)
+test-grading: setup-test
+	$(SUBMAKE) $(JOBS) QUIET=1 $(RESULTS)/grading
 
 # The autograder in the forms that Gradescope and Classroom 50 take.
 .PHONY: gradescope classroom50
 gradescope classroom50:
-	@sh $(CLASSROOM_DIR)/adapters/bundle.sh $@ "$$CHAPTER" "$$OUT" "$$PART" "$$SEED"
+	@sh $(CLASSROOM_DIR)/adapters/bundle.sh $@ "$$CHAPTER" "$$OUT" "$$PART" "$$SEED" "$$SEEDS"
 
 #? make grade        SUBMISSION=folder or archive: grades it by its outputs; SEED=5 CHAPTER=03 PART=merge REPORTS=folder
-#! make grade-all    FOLDER=folder CHAPTER=03: all submissions in it, and one CSV with those of grade-tests-all
+#! make grade-all    FOLDER=folder CHAPTER=03: all submissions in it, and one CSV with those of grade-tests-all; SEEDS=list
 #! make gradescope   CHAPTER=03 OUT=autograder.zip: what Gradescope takes; classroom50 OUT=folder: for Classroom 50
 #! make check-against  OUTPUTS=folder STAGE=04: your own .npy outputs, in any language, against a stage;
 #!                   REFERENCE=mine.py: against a function attention(q, k, v) in it; OPTIONS="softcap=2" for OUTPUTS: the

@@ -1,11 +1,11 @@
 #!/bin/sh
-# bundle.sh gradescope|classroom50 CHAPTER OUT [PART [SEED]] - what those take for an autograder.
+# bundle.sh gradescope|classroom50 CHAPTER OUT [PART [SEED [SEEDS]]] - what those take for an autograder.
 #
 # gradescope: OUT is a .zip to be uploaded, with setup.sh and run_autograder at its root. classroom50: OUT is a folder
 # to be put into autograders/ASSIGNMENT/ of the classroom, with autograder.py. Both hold the course as folder course,
 # chapter 06 only if it is what is graded, or 07, whose kernels run on its devices. Without a SEED every submission is
-# graded with numbers of its own. Nothing is written if OUT exists.
-kind=$1 chapter=$2 out=$3 part=$4 seed=$5
+# graded with numbers of its own. SEEDS is a list NAME,SEED of the seeds of the questions. Nothing is written if OUT exists.
+kind=$1 chapter=$2 out=$3 part=$4 seed=$5 seeds=$6
 here=common/classroom/adapters
 
 die() {
@@ -21,6 +21,7 @@ folder=$(exercise_chapter "$chapter")
 points=$folder/exercise/points
 why=$(exercise_refused "$part")
 [ -z "$why" ] || die PART "$why"
+[ -z "$seeds" ] || [ -f "$seeds" ] || die SEEDS "expected a file of lines NAME,SEED, found '$seeds'"
 case $seed in *[!0-9]*) die SEED "expected a whole number, found '$seed'" ;; esac
 [ "$kind" = classroom50 ] || command -v zip >/dev/null || die zip 'expected it to be installed: Gradescope wants a .zip'
 
@@ -33,6 +34,7 @@ mkdir -p "$work/$kind/course"
 case $folder in 06_* | 07_*) kernels=none ;; *) kernels=06_flash_tiled_cuda ;; esac
 tar -cf - --exclude=$kernels --exclude='*.svg' --exclude=results --exclude=golden --exclude=mistakes.txt \
     Makefile LICENSE common 0[1-7]_* | (cd "$work/$kind/course" && tar -xf -)
+[ -z "$seeds" ] || cp "$seeds" "$work/$kind/course/seeds.csv"
 for file in "$here/$kind"/*; do
     sed "s/@CHAPTER@/$folder/; s/@PART@/$part/; s/@SEED@/$seed/" "$file" >"$work/$kind/$(basename "$file")"
     chmod 755 "$work/$kind/$(basename "$file")"

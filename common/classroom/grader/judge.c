@@ -1,26 +1,34 @@
 /*
- * Is an output right? By the verdict of common/check/tolerance.h, against the double reference and the stage before.
+ * judge make  KIND [WORD…] -- OPTION…    writes the input of a case to in/, as .npy files
+ * judge check KIND OUT -- OPTION…        is what a program has written to the folder OUT right for what is in in/?
+ *
+ * KIND and the words are those of `programs` and `cases`. The options are a chapter's; of `make` with the shape and the
+ * seed, of `check` with the files. `check` prints three fields with tabs between: "right", "wrong", "missing" (never
+ * written) or "unlike" (nothing to compare), the first wrong array, and a line about it. It judges by the verdict of
+ * common/check/tolerance.h against the double reference.
  */
-#include "common/classroom/grader/grade.h"
+#include "common/classroom/grader/judge.h"
 
 #include "common/check/gradient_check.h"
 #include "common/cpu/memory.h"
 #include "common/files/npy.h"
+#include "common/program/attention_load.h"
+#include "common/program/report.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const *outputs_of(enum kind kind)
-{
-    static const char *const softmax[] = { "y", NULL }, *const attention[] = { "o", "lse", NULL };
-    static const char *const product[] = { "o", NULL };
-    static const char *const gradients[] = { "dq", "dk", "dv", NULL };
-    return is_forward(kind)      ? attention
-           : kind == OF_PRODUCT  ? product
-           : kind == OF_BACKWARD ? gradients
-                                 : softmax;
-}
+/* How an output compares, with the worst element of the first array that is wrong. */
+struct finding {
+    bool right;
+    const char *array;     // "O"
+    char place[100];       // "b, h, i, c = 0, 1, 3, 2"
+    double got, expected;  // there …
+    bool missing;          // … where nothing was written
+    double error;          // the largest
+    char unlike[240];      // why there is nothing to compare, or ""
+};
 
 /* The array FOLDER/NAME.npy of this shape, or NULL, and why in `why` (240 bytes); free() it. */
 static float *take(const char *folder, const char *name, int dims, const size_t *shape, char *why)
@@ -77,24 +85,14 @@ static void add(struct finding *f, const char *array, struct difference d, size_
 
 // ---- softmax -------------------------------------------------------------------------------------
 
-static void judge_rows(struct finding *f, const struct test_case *c, const float *x, const float *y,
-                       const float *before)
+static void judge_rows(struct finding *f, const struct npy *input, const float *x, const float *y)
 {
-    const size_t shape[2] = { c->rows, c->cols };
-    struct exact *right = allocate(c->cols, sizeof *right, "the reference");
-    for (size_t i = 0; i < c->rows; i++) {
-        const size_t first = i * c->cols;
-        rounding_softmax(x + first, right, 1, c->cols);
-        add(f, "y", difference_between(y + first, right, 1, c->cols), first, 2, shape,
+    const size_t cols = input->shape[1];
+    struct exact *right = allocate(cols, sizeof *right, "the reference");
+    for (size_t first = 0; first < input->count; first += cols) {
+        rounding_softmax(x + first, right, 1, cols);
+        add(f, "y", difference_between(y + first, right, 1, cols), first, 2, input->shape,
             "row, column");
-        if (!before || !is_explained(difference_between(before + first, right, 1, c->cols)))
-            continue;
-        for (size_t j = 0; j < c->cols; j++)
-            right[j] = rounding_between(right[j], before[first + j]);
-        const struct difference step = difference_between(y + first, right, 1, c->cols);
-        f->before = f->has_before ? worse_error(f->before, size_of(&step)) : size_of(&step);
-        f->has_before = true;
-        f->right = f->right && is_explained(step);
     }
     free(right);
 }
@@ -106,11 +104,11 @@ static struct exact at_most(double value, double off)
 }
 
 /* Two states into one, or a share: a few roundings are allowed, of numbers that are some ulp off themselves. */
-static void judge_states(struct finding *f, const struct test_case *c, enum kind kind,
-                         const float *x, const float *y)
+static void judge_states(struct finding *f, size_t rows, enum kind kind, const float *x,
+                         const float *y)
 {
-    const size_t width = kind == OF_MERGE ? 2 : 1, shape[2] = { c->rows, width };
-    for (size_t i = 0; i < c->rows; i++) {
+    const size_t width = kind == OF_MERGE ? 2 : 1, shape[2] = { rows, width };
+    for (size_t i = 0; i < rows; i++) {
         const double ma = (double)x[4 * i], la = (double)x[4 * i + 1];
         const double mb = (double)x[4 * i + 2], lb = (double)x[4 * i + 3], m = fmax(ma, mb);
         const double of_a = la > 0.0 ? la * exp(ma - (kind == OF_MERGE ? m : mb)) : 0.0;
@@ -127,19 +125,19 @@ static void judge_states(struct finding *f, const struct test_case *c, enum kind
 }
 
 /* The gradient of each head's sink: a sum of terms, each as far off as the exponential in it may be. */
-static void judge_dsink(struct finding *f, const struct test_case *c, const float *x,
-                        const float *y)
+static void judge_dsink(struct finding *f, const struct npy *input, const float *x, const float *y)
 {
-    for (size_t h = 0; h < c->rows; h++) {
-        const float *const head = x + h * (1 + 2 * c->cols), *const D = head + 1 + c->cols;
+    const size_t heads = input->shape[0], length = input->shape[1], n = (length - 1) / 2;
+    for (size_t h = 0; h < heads; h++) {
+        const float *const head = x + h * length, *const D = head + 1 + n;
         double right = 0.0, off = 0.0;
-        for (size_t i = 0; i < c->cols; i++) {
+        for (size_t i = 0; i < n; i++) {
             const double to = (double)head[0] - (double)head[1 + i], term = exp(to) * (double)D[i];
             right -= term;
-            off += fabs(term) * (16.0 + fabs(to) + (double)c->cols) * 0x1p-24;
+            off += fabs(term) * (16.0 + fabs(to) + (double)n) * 0x1p-24;
         }
         const struct exact sum = at_most(right, off + 0x1p-126);
-        add(f, "dsink", difference_between(y + h, &sum, 1, 1), h, 1, &c->rows, "head");
+        add(f, "dsink", difference_between(y + h, &sum, 1, 1), h, 1, &heads, "head");
     }
 }
 
@@ -165,21 +163,19 @@ static void count_sinks(struct attention_check *check, const struct attention *p
     }
 }
 
-static void judge_forward(struct finding *f, const struct case_input *in, const float *O,
-                          const float *lse, const float *before)
+static void judge_forward(struct finding *f, const struct attention_input *in, const float *sinks,
+                          const float *O, const float *lse)
 {
-    const struct attention *p = &in->attention.p;
+    const struct attention *p = &in->p;
     const size_t heads = p->B * p->H;
-    struct attention_check check = attention_check_begin(&in->attention, true);
-    if (in->x)
-        count_sinks(&check, p, in->x);
-    const struct attention_errors e = attention_check_errors(&check, O, lse, before);
+    struct attention_check check = attention_check_begin(in, true);
+    if (sinks)
+        count_sinks(&check, p, sinks);
+    const struct attention_errors e = attention_check_errors(&check, O, lse, NULL);
     const struct difference of_O = difference_between_heads(O, check.O, heads, p->Nq, p->d);
     const struct difference of_lse = difference_between_heads(lse, check.lse, heads, p->Nq, 1);
     f->right = e.right;
     f->error = e.reference;
-    f->before = e.previous;
-    f->has_before = e.has_previous;
     if (e.right || !is_explained(of_O))
         blame(f, "O", &of_O, 0, 4, check.shape, AXES);
     else
@@ -187,30 +183,26 @@ static void judge_forward(struct finding *f, const struct case_input *in, const 
     attention_check_end(&check);
 }
 
-static void judge_product(struct finding *f, const struct case_input *in, const float *O)
+static void judge_product(struct finding *f, const struct attention_input *in, const float *O)
 {
-    const struct attention *p = &in->attention.p;
+    const struct attention *p = &in->p;
     const size_t shape[4] = { p->B, p->H, p->Nq, p->d }, heads = p->B * p->H;
     struct exact *right = allocate(attention_query_elements(p), sizeof *right, "the reference");
     for (size_t row = 0; row < attention_rows(p); row++)
-        rounding_product_row(p, in->attention.Q, in->attention.K, in->attention.V,
-                             row / p->Nq / p->H, row / p->Nq % p->H, row % p->Nq,
-                             right + row * p->d);
+        rounding_product_row(p, in->Q, in->K, in->V, row / p->Nq / p->H, row / p->Nq % p->H,
+                             row % p->Nq, right + row * p->d);
     add(f, "O", difference_between_heads(O, right, heads, p->Nq, p->d), 0, 4, shape, AXES);
     free(right);
 }
 
-static void judge_backward(struct finding *f, const struct case_input *in,
-                           float *const got[GRADIENTS], float *const before[GRADIENTS])
+static void judge_backward(struct finding *f, const struct attention_input *in, const float *dO,
+                           float *const got[GRADIENTS])
 {
     static const char *const names[] = { "dQ", "dK", "dV" };
-    struct gradient_check check = gradient_check_begin(&in->attention, in->dO, true);
-    const bool all = before[DQ] && before[DK] && before[DV];
-    const struct attention_errors e = gradient_check_errors(&check, got, all ? before : NULL);
+    struct gradient_check check = gradient_check_begin(in, dO, true);
+    const struct attention_errors e = gradient_check_errors(&check, got, NULL);
     f->right = e.right;
     f->error = e.reference;
-    f->before = e.previous;
-    f->has_before = e.has_previous;
     bool blamed = false;
     for (size_t g = 0; g < GRADIENTS && !blamed; g++) {
         const size_t *const shape = check.shape[g];
@@ -231,58 +223,136 @@ static void judge_backward(struct finding *f, const struct case_input *in,
 
 // ---- all of them ---------------------------------------------------------------------------------
 
-static bool judge_attention(struct finding *f, const struct graded_program *program,
-                            const struct case_input *in, const char *out, const char *before)
+static void check_attention(struct finding *f, enum kind kind, const char *out,
+                            const struct options *options)
 {
-    const struct attention *p = &in->attention.p;
+    static const char *const attention[] = { "o", "lse", NULL }, *const product[] = { "o", NULL };
+    static const char *const gradients[] = { "dq", "dk", "dv", NULL };
+    const char *const *const names = kind == OF_BACKWARD  ? gradients
+                                     : kind == OF_PRODUCT ? product
+                                                          : attention;
+    struct attention_input in = attention_input_load(options);
+    const struct attention *p = &in.p;
     const size_t queries[4] = { p->B, p->H, p->Nq, p->d }, keys[4] = { p->B, p->Hkv, p->Nk, p->d };
-    const char *const *const names = outputs_of(program->kind);
-    float *got[GRADIENTS] = { NULL }, *others[GRADIENTS] = { NULL };
-    bool there = true;
-    char ignored[240];
-    for (size_t k = 0; names[k] && there; k++) {
-        const bool of_keys = program->kind == OF_BACKWARD && k > 0;
-        const int dims = is_forward(program->kind) && k == 1 ? 3 : 4;
-        got[k] = take(out, names[k], dims, of_keys ? keys : queries, f->unlike);
-        there = got[k] != NULL;
-        if (before && dims == 4)
-            others[k] = take(before, names[k], dims, of_keys ? keys : queries, ignored);
+    float *got[GRADIENTS] = { NULL }, *more = NULL;
+    f->right = true;
+    for (size_t k = 0; names[k] && f->right; k++) {
+        got[k] = take(out, names[k], names == attention && k == 1 ? 3 : 4,
+                      names == gradients && k > 0 ? keys : queries, f->unlike);
+        f->right = got[k] != NULL;
     }
-    if (there && is_forward(program->kind))
-        judge_forward(f, in, got[0], got[1], others[0]);
-    else if (there && program->kind == OF_PRODUCT)
-        judge_product(f, in, got[0]);
-    else if (there)
-        judge_backward(f, in, got, others);
-    for (size_t k = 0; k < GRADIENTS; k++) {
+    if (!f->right)
+        return;
+    if (kind == OF_SINK)
+        more = take("in", "x", 1, &p->H, f->unlike);
+    if (kind == OF_PRODUCT)
+        judge_product(f, &in, got[0]);
+    else if (kind == OF_BACKWARD)
+        judge_backward(f, &in, more = attention_input_dO(&in, options), got);
+    else
+        judge_forward(f, &in, more, got[0], got[1]);
+    free(more);
+    for (size_t k = 0; k < GRADIENTS; k++)
         free(got[k]);
-        free(others[k]);
-    }
-    return there;
+    attention_input_free(&in);
 }
 
-struct finding judge(const struct graded_program *program, const struct test_case *c,
-                     const struct case_input *in, const char *out, const char *before)
+static void check_rows(struct finding *f, enum kind kind, const char *out)
 {
-    struct finding f = { .right = true };
-    const size_t shape[2] = { c->rows, program->kind == OF_MERGE ? 2 : c->cols };
-    char ignored[240];
-    if (!is_of_rows(program->kind)) {
-        f.right = judge_attention(&f, program, in, out, before) && f.right;
-        return f;
-    }
-    const bool is_list = program->kind == OF_SHARE || program->kind == OF_DSINK;
-    float *y = take(out, "y", is_list ? 1 : 2, shape, f.unlike);
-    float *other = before && program->kind == OF_ROWS ? take(before, "y", 2, shape, ignored) : NULL;
-    if (!y)
-        f.right = false;
-    else if (program->kind == OF_ROWS)
-        judge_rows(&f, c, in->x, y, other);
-    else if (program->kind == OF_DSINK)
-        judge_dsink(&f, c, in->x, y);
-    else
-        judge_states(&f, c, program->kind, in->x, y);
+    struct npy input;
+    struct file_error error;
+    const char *const path = kind == OF_ROWS ? "in/x.npy" : "in/states.npy";
+    if (!npy_read(path, &input, &error))
+        options_fail(path, "%s", error.text);
+    const size_t shape[2] = { input.shape[0], kind == OF_MERGE ? 2 : input.shape[1] };
+    float *const x = npy_floats(&input);
+    float *const y = take(out, "y", kind == OF_SHARE || kind == OF_DSINK ? 1 : 2, shape, f->unlike);
+    f->right = y != NULL;
+    if (y && kind == OF_ROWS)
+        judge_rows(f, &input, x, y);
+    else if (y && kind == OF_DSINK)
+        judge_dsink(f, &input, x, y);
+    else if (y)
+        judge_states(f, shape[0], kind, x, y);
+    npy_free(&input);
+    free(x);
     free(y);
-    free(other);
-    return f;
+}
+
+static void tell(const struct finding *f)
+{
+    char got[32], expected[32];
+    if (f->unlike[0]) {
+        printf("unlike\t-\t%s\n", f->unlike);
+        return;
+    }
+    printf("%s\t%s\t%s at %s: %s%s, expected %s",
+           f->right     ? "right"
+           : f->missing ? "missing"
+                        : "wrong",
+           f->array, f->array, f->place, f->missing ? "never written" : "got ",
+           f->missing ? "" : report_value(f->got, 9, got), report_value(f->expected, 9, expected));
+    if (!f->missing && !isnan(f->error))
+        printf("; the largest error is %.2e", f->error);
+    printf("\n");
+}
+
+static enum kind kind_of(const char *word)
+{
+    static const struct {
+        const char *name;
+        enum kind kind;
+    } kinds[] = { { "rows", OF_ROWS },        { "merge", OF_MERGE },     { "share", OF_SHARE },
+                  { "dsink", OF_DSINK },      { "forward", OF_FORWARD }, { "kernel", OF_FORWARD },
+                  { "tensor", OF_FORWARD },   { "sink", OF_SINK },       { "product", OF_PRODUCT },
+                  { "backward", OF_BACKWARD } };
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
+        if (strcmp(word, kinds[k].name) == 0)
+            return kinds[k].kind;
+    options_fail(word, "expected a kind, as in common/classroom/grader/programs");
+}
+
+static struct numbers numbers_of(char **words)
+{
+    static const char *const specials[] = { "ordinary", "minus-inf", "only-minus-inf",
+                                            "nan",      "plus-inf",  "tiny-weights" };
+    struct numbers c = { .special = ORDINARY };
+    for (; strcmp(*words, "--") != 0; words++) {
+        c.hidden = c.hidden || strcmp(*words, "hidden") == 0;
+        if (strncmp(*words, "spread=", 7) == 0)
+            c.spread = strtof(*words + 7, NULL);
+        if (strncmp(*words, "shift=", 6) == 0)
+            c.shift = strtof(*words + 6, NULL);
+        for (size_t k = 0; k < sizeof specials / sizeof specials[0]; k++)
+            if (strcmp(*words, specials[k]) == 0)
+                c.special = (enum special)k;
+    }
+    return c;
+}
+
+int main(int argc, char **argv)
+{
+    struct program program = { .name = "judge" };
+    int dashes = 3;
+    options_program(&program, argv[0]);
+    while (dashes < argc && strcmp(argv[dashes], "--") != 0)
+        dashes++;
+    if (dashes >= argc)
+        options_fail("usage",
+                     "judge make KIND [WORD…] -- OPTION…, or judge check KIND OUT -- OPTION…");
+    const enum kind kind = kind_of(argv[2]);
+    program.chapter = is_of_rows(kind) ? 1 : 7;
+    const struct options options = options_parse(&program, argc - dashes, argv + dashes);
+    struct finding f = { .right = false };
+    if (strcmp(argv[1], "make") == 0) {
+        const struct numbers numbers = numbers_of(argv + 3);
+        input_write(kind, &numbers, &options);
+        return 0;
+    }
+    if (is_of_rows(kind))
+        check_rows(&f, kind, argv[3]);
+    else
+        check_attention(&f, kind, argv[3], &options);
+    tell(&f);
+    return 0;
 }

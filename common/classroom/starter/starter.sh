@@ -50,8 +50,8 @@ each() { printf '%s\n' "$@"; }
 
 # The chapter, without what shows the solution; of earlier ones and of common what it is built from.
 own=$(list "$chapter" -type f ! -name planted.txt ! -path "$chapter/program/peers/*" ! -path "$chapter/machines/*" \
-    ! -name '*.md' ! -name '*.ipynb' ! -path '*/exercise/numbers' ! -path '*/tests/*')
-[ -z "$with_tests" ] || own="$own $(list "$chapter/tests" -type f ! -name mine.c ! -name mistakes.txt)"
+    ! -name '*.md' ! -name '*.ipynb' ! -path '*/exercise/numbers*' ! -path '*/tests/*')
+[ -z "$with_tests" ] || own="$own $(list "$chapter/tests" -type f ! -name mine.c ! -name 'mistakes.*')"
 [ "$parts" != bugs ] || own="$own $chapter/exercise/planted.txt common/tools/mistakes.awk common/tools/racecheck_cuda.sh"
 # shellcheck disable=SC2086
 {
@@ -87,7 +87,9 @@ for file in $({
 done
 
 # The exercise without hints and marking guide, the hints apart, the chapter's pages without the solution.
-sh $here/numbers.sh "$chapter/exercise/numbers" "$seed" >"$work/numbers" &&
+figures=$chapter/exercise/numbers.private  # the teacher's own
+[ -f "$figures" ] || figures=$chapter/exercise/numbers
+sh $here/numbers.sh "$figures" "$seed" >"$work/numbers" &&
     awk -f $here/variant.awk "$work/numbers" "$chapter/exercise/README.md" >"$work/exercise.md" &&
     awk -v chapter="$chapter" -v parts="$parts" -v others="$(echo $stubbed)" -f $here/handout.awk "$work/exercise.md" >"$work/$chapter/exercise/README.md" || exit 2
 awk -f $here/hints.awk "$chapter/exercise/README.md" >"$work/common/hints.txt" || exit 2

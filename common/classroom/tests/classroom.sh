@@ -1,6 +1,6 @@
 #!/bin/sh
 # classroom.sh FOLDER CHAPTER... - what is not about a single starter: points, figures and their answers, bad input,
-# the commands in a starter, and tests that are graded. EARLIER_03, CC and CXX come from the Makefile.
+# and the commands in a starter. EARLIER_03, CC and CXX come from the Makefile.
 case $1 in /*) work=$1 ;; *) work=$PWD/$1 ;; esac
 build=${BUILD:-build}
 shift
@@ -78,12 +78,6 @@ for seed in 0 1 2 3; do
         done
     fi
 done
-
-# The wrong versions that students' tests can reject: of a step and of a step, but of no kernel, no trace, no count.
-same 'grade_tests.sh wrong' "$(sh $here/grader/grade_tests.sh wrong 07_backward | grep -x -e d_of_one_tile -e padding_sees_keys \
-    -e cuda_dq_not_cleared -e traced_dp_without_dropout -e skipped_tiles_are_loaded | tr '\n' ' ')" 'd_of_one_tile padding_sees_keys '
-printf '0.l2 = 1.135\n0.l3 = 9\n1.moves = 6.5\n' >"$work/answers.txt"
-same 'answers.sh' "$(sh $here/grader/answers.sh 03_online_softmax 0 "$work/answers.txt" | cut -d ' ' -f 1 | tr '\n' ' ')" 'right wrong missing right 2 '
 
 # ---- bad input: one line, 2, and nothing written -------------------------------------------------
 refused() {  # expected words, arguments of starter.sh...
@@ -186,43 +180,7 @@ chmod +x "$work/bin/cc" "$work/bin/c++"
 grep -q 'Criterion' "$said" || complain "of a missing Criterion it is said: $(cat "$said")"
 (cd "$starter" && PATH="$work/bin" CC=cc CXX='c++ -w' sh common/setup.sh run) >"$said" 2>&1 || complain "of a compiler with an option it is said: $(cat "$said")"
 
-# ---- tests that are graded -----------------------------------------------------------------------
-graded() {  # file of tests -> what is said, at last
-    mkdir -p "$work/tests/01_standard_softmax/tests"
-    cp "$1" "$work/tests/01_standard_softmax/tests/test_mine.c"
-    MAKEFLAGS='' make -s --no-print-directory grade-tests BUILD="$build" SUBMISSION="$work/tests" 2>&1 | grep -v '^make' | tail -n 1
-}
-of_all() { awk -v share="$1" '$1 == "tests" { printf "%.1f of %d points.", $2 * share, $2 }' 01_standard_softmax/exercise/points; }
-same 'tests to begin with' "$(graded 01_standard_softmax/tests/mine.c)" \
-    "The tests pass with the right version and reject 0 of 2 wrong ones (and 2 that the tests handed out reject): $(of_all 0)"
-same 'the course'"'"'s own tests' "$(graded 01_standard_softmax/tests/test_standard_softmax.c)" \
-    "The tests pass with the right version and reject 2 of 2 wrong ones (and 2 that the tests handed out reject): $(of_all 1)"
-printf '#include "common/tests/test.h"\nTEST(mine, nothing_is_right)\n{\n    cr_assert(0);\n}\n' >"$work/all.c"
-same 'tests that reject all' "$(graded "$work/all.c")" 'These tests reject the right version (or do not come to their end): 0 points.'
-printf '#include "common/tests/test.h"\nTEST(mine, ends_early)\n{\n    exit(0);\n}\n' >"$work/exit.c"
-same 'tests that end early' "$(graded "$work/exit.c")" 'These tests reject the right version (or do not come to their end): 0 points.'
-echo '/* nothing */ extern int nothing;' >"$work/none.c"
-same 'no tests' "$(graded "$work/none.c")" 'There is no test in it: 0 points.'
-echo 'this is not C' >"$work/text.c"
-same 'no C' "$(graded "$work/text.c")" 'The tests do not compile: 0 points.'
-# Criterion's headers may be in the course's own folder, of which tests see nothing.
-mkdir -p "$build/unpacked/include/criterion"
-printf '#include_next <criterion/criterion.h>\n#define UNPACKED\n' >"$build/unpacked/include/criterion/criterion.h"
-{ cat 01_standard_softmax/tests/mine.c; printf '#ifndef UNPACKED\n#error "found another"\n#endif\n'; } >"$work/unpacked.c"
-same 'Criterion, unpacked' "$(
-    CRITERION_CFLAGS="-isystem $(cd "$build/unpacked/include" && pwd)"
-    export CRITERION_CFLAGS
-    graded "$work/unpacked.c"
-)" "The tests pass with the right version and reject 0 of 2 wrong ones (and 2 that the tests handed out reject): $(of_all 0)"
-
-# Where the tests are confined there are threads too, and the emulator for kernels: only the last fails.
-for chapter in 05_flash_tiled_cpu 06_flash_tiled_cuda; do
-    rm -rf "$work/tests"
-    mkdir -p "$work/tests/$chapter/tests"
-    { cat $chapter/tests/mine.c; printf 'TEST(mine, fails)\n{\n    cr_assert(0);\n}\n'; } >"$work/tests/$chapter/tests/test_mine.c"
-    same "$chapter, tests that are confined" "$(MAKEFLAGS='' make -s --no-print-directory grade-tests BUILD="$build" SUBMISSION="$work/tests" 2>&1 |
-        grep -v '^make' | head -n 1)" '    mine::fails'
-done
+# ---- other starters ---------------------------------------------------------------------------------
 
 # The tests to begin with are there, build and pass, for every chapter.
 for chapter; do
@@ -303,5 +261,5 @@ awk -v gaps=1 -f $here/tests/leaks.awk 05_flash_tiled_cpu/steps/fa1.c 05_flash_t
     complain 'leaks.awk does not see a solution'
 awk -v gaps=1 -f $here/tests/leaks.awk 05_flash_tiled_cpu/steps/fa1.c 05_flash_tiled_cpu/README.md | grep -q . ||
     complain 'leaks.awk does not see a solution on a page'
-[ $failed -ne 0 ] || { echo 'classroom: points, figures, refusals, the commands of a starter, graded tests'; rm -rf "$work"; }
+[ $failed -ne 0 ] || { echo 'classroom: points, figures, refusals, the commands of a starter'; rm -rf "$work"; }
 exit $failed

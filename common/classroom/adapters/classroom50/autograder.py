@@ -18,6 +18,7 @@ for name in made.values():  # a student's would be taken for ours, and a link wo
 root = [] if os.geteuid() == 0 else ["sudo", "-n", "-E"]
 if root and subprocess.run(root + ["true"], capture_output=True, check=False).returncode != 0:
     root = []
+os.environ["TRUSTED"] = "yes"  # its machine is thrown away
 words = ["make", "-s", "grade", f"SUBMISSION={os.getcwd()}", f"REPORTS={reports}", "CHAPTER=@CHAPTER@",
          "PART=@PART@", "SEED=@SEED@"]
 subprocess.run(root + words, cwd=course, check=False)

@@ -3,10 +3,10 @@
 set -e
 here=${AUTOGRADER:-/autograder}
 missing=''
-for tool in gcc g++ make unzip; do command -v $tool >/dev/null || missing="$missing $tool"; done
+for tool in gcc g++ make python3; do command -v $tool >/dev/null || missing="$missing $tool"; done
 if command -v apt-get >/dev/null && [ -n "$missing" ]; then
     apt-get update
-    apt-get install -y gcc g++ libc6-dev make unzip
+    apt-get install -y gcc g++ libc6-dev make python3
 fi
 cd "$here/source/course"
 # the machine that grades may be older than the one that builds this
