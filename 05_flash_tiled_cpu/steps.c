@@ -6,10 +6,10 @@
 #include "05_flash_tiled_cpu/program.h"
 #include "common/measure/watch.h"
 
-attention_step standard, block_matmul, fa1, fa2, masks, dropout, split_kv, softcap;
+attention_step standard, block_matmul, masks, dropout, split_kv, softcap;
 attention_step standard_watched, block_matmul_watched, fa1_watched, fa2_watched, masks_watched,
     dropout_watched, split_kv_watched, softcap_watched;
-attention_step loops, polynomial, registers, block, skip, overlap, threads, complete;
+attention_step loops, polynomial, registers, block, skip, overlap, threads;
 
 /* What every step supports; and those that write lse, and take any tile. */
 enum { SHAPES = SUPPORTS_GROUPED_HEADS, ANY_TILE = SHAPES | SUPPORTS_LSE | SUPPORTS_BR };

@@ -9,8 +9,7 @@
 
 #include <string.h>
 
-attention_step backward_standard, backward_recompute, backward_fa1, backward_fa2, backward_split,
-    backward_softcap, backward_complete;
+attention_step backward_recompute, backward_fa1, backward_split, backward_softcap;
 attention_step backward_standard_watched, backward_recompute_watched, backward_fa1_watched,
     backward_fa2_watched, backward_split_watched, backward_softcap_watched;
 
@@ -139,9 +138,10 @@ const struct trainer *kernels_trainer(const struct options *o, struct trainer *r
 {
     if (!wants_kernels(o))
         return NULL;
-    if (!kernels)
+    if (kernels)
+        *room = kernels->trainer(o);
+    else
         kernels_check(o, NULL);  // which refuses them
-    *room = kernels->trainer(o);
     return room;
 }
 

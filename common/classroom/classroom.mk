@@ -14,19 +14,24 @@ $(foreach c,$(CHAPTERS),$(eval $(call starter,$c,$(firstword $(subst _, ,$c)))))
 starter-%:
 	@echo 'make $@: expected one of: $(foreach c,$(CHAPTERS),starter-$(firstword $(subst _, ,$c)))' >&2; exit 2
 
-# The students' tests, linked as the course's own are, with wrong versions in the place of the right one. The environment is that
-# of common/tools/mutant.sh. GRADING is where a copy of the grader is that has a mistake in it (tests/grading.py).
+# The students' tests, linked as the course's own are, with wrong versions in the place of the right one; and make mistake-03, which
+# shows one. The environment is that of common/tools/mutant.sh. GRADING is where a copy of the grader is that has a mistake in it
+# (tests/grading.py).
 GRADER_SCRIPTS := $(or $(GRADING),common/classroom/grader)
-define grade_tests
-.PHONY: grade-tests-$2
+define wrong_versions
+FOR_MUTANTS_$2 = env OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
+    INSTRUMENTED_FLAGS='$$(INSTRUMENTED_FLAGS)' LINKER='$$(CHAPTER_LINKER_$2) $(OPENMP)' \
+    LIBS='$$(TEST_LIBS) $$(if $$(HAS_KERNELS_$2),$$(CUDA_LIBS))' \
+    FLAGS='$$(FLAGS) $(OPENMP) $$(TEST_FLAGS)' FAST_FLAGS='$(FAST_FLAGS)' WATCH_FLAGS='$(WATCH_FLAGS)'
+.PHONY: grade-tests-$2 mistake-$2
 grade-tests-$2: $(OBJ)/$1/tests/mine.o $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS) $(BUILD)/grader/confine
-	$$(FOR_TEACHERS) OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
-	    INSTRUMENTED_FLAGS='$$(INSTRUMENTED_FLAGS)' LINKER='$$(CHAPTER_LINKER_$2) $(OPENMP)' \
-	    LIBS='$$(TEST_LIBS) $$(if $$(HAS_KERNELS_$2),$$(CUDA_LIBS))' \
-	    FLAGS='$$(FLAGS) $(OPENMP) $$(TEST_FLAGS)' FAST_FLAGS='$(FAST_FLAGS)' WATCH_FLAGS='$(WATCH_FLAGS)' \
-	    TESTS='$(OBJ)/$1/tests/mine.o $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' python3 $$(GRADER_SCRIPTS) tests-of $1
+	$$(FOR_TEACHERS) $$(FOR_MUTANTS_$2) TESTS='$(OBJ)/$1/tests/mine.o $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' python3 $$(GRADER_SCRIPTS) tests-of $1
+mistake-$2: setup-test
+	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/mistakes/$1.split
+	@$$(FOR_MUTANTS_$2) PROGRAM='$$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/main.c $1/program/main.c)) $$(ALGORITHM_OBJ_$2) $(COMMON)' \
+	    TESTS='$$(TEST_OBJ_$2) $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' sh common/tools/mistake.sh $(BUILD) $1 "$$$$NAME"
 endef
-$(foreach c,$(CHAPTERS),$(eval $(call grade_tests,$c,$(firstword $(subst _, ,$c)))))
+$(foreach c,$(CHAPTERS),$(eval $(call wrong_versions,$c,$(firstword $(subst _, ,$c)))))
 .PHONY: grade-tests grade-tests-all
 grade-tests grade-tests-all: setup-test
 	$(call HAVE,python3)
@@ -62,6 +67,7 @@ test-classroom: setup-test
 	$(SUBMAKE) $(JOBS) QUIET=1 test-starters
 
 #?
+#? make mistake-03 NAME=maximum_starts_at_zero: a wrong version of chapter 03, what it prints, and the test that fails; NAME= lists them
 #? make starter-03   OUT=folder: a folder in which a student does the exercise of chapter 03
 #?                   PART=merge: one part of it; SEED=7: other figures in the questions
 #! make grade-tests  SUBMISSION=folder or archive: how many of the course's wrong versions the tests in it reject

@@ -90,9 +90,9 @@ $(foreach l,$(shell awk '$$1 ~ /^0[1-57]/ { print $$1 "|" $$3 "|" $$4 "|" $$5 }'
 student-objects: $(STUDENT_OBJECTS)
 student-models: $(STUDENT_MODELS)
 
-$(GRADER)/confine $(GRADER)/against: $(GRADER)/%: $(OBJ)/$(CLASSROOM_DIR)/grader/%.o $(COMMON)
+$(GRADER)/confine: $(OBJ)/$(CLASSROOM_DIR)/grader/confine.o
 $(GRADER)/judge: $(patsubst %,$(OBJ)/$(CLASSROOM_DIR)/grader/%.o,judge inputs) $(COMMON)
-$(GRADER)/confine $(GRADER)/against $(GRADER)/judge:
+$(GRADER)/confine $(GRADER)/judge:
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(OPENMP) $(LDFLAGS) $^ -o $@ -lm
 
@@ -119,25 +119,9 @@ grade grade-all: setup-run
 	$(SUBMAKE) $(JOBS) grader QUIET=1
 	$(FOR_TEACHERS) $(GRADE_ENVIRONMENT) python3 $(CLASSROOM_DIR)/grader $(@:grade-%=%)
 
-# Anybody's outputs against a stage. With REFERENCE=mine.py, a function in Python, it is a variant of attention that is checked:
-# common/python/variant.py.
-.PHONY: check-against
-check-against: setup-run
-ifdef REFERENCE
-	@[ -f "$$REFERENCE" ] || { printf '%s\n' "check-against: REFERENCE: expected a file that defines attention(q, k, v), found '$$REFERENCE'" >&2; exit 2; }
-	@[ -n "$$OUTPUTS$$OPTIONS" ] || { echo 'check-against: expected OUTPUTS=folder or OPTIONS="softcap=2" with a REFERENCE' >&2; exit 2; }
-	$(if $(OUTPUTS),,$(SUBMAKE) $(JOBS) QUIET=1 library)
-	@BUILD='$(BUILD)'; . common/python/find.sh; [ -n "$$python" ] || \
-	    { echo 'check-against: expected a python3 with NumPy; sh common/python/fetch.sh numpy fetches it' >&2; exit 2; }; \
-	    PYTHONDONTWRITEBYTECODE=1 "$$python" common/python/variant.py "$$REFERENCE" $(if $(OUTPUTS),"$$OUTPUTS",$$OPTIONS)
-else
-	$(SUBMAKE) $(JOBS) QUIET=1 $(GRADER)/against $(filter $(BUILD)/$(STAGE)%,$(if $(STAGE),$(CHAPTERS:%=$(BUILD)/%)))
-	@sh $(CLASSROOM_DIR)/grader/check_against.sh $(BUILD) "$$OUTPUTS" "$$STAGE"
-endif
-
 # Tests of it, and wrong versions of it that they must reject.
 .PHONY: $(RESULTS)/grading test-grading
-$(RESULTS)/grading: grader grader-06 $(GRADER)/against $(CHAPTERS:%=$(BUILD)/%)
+$(RESULTS)/grading: grader grader-06 $(BUILD)/against $(CHAPTERS:%=$(BUILD)/%)
 	$(AT)$(GRADE_ENVIRONMENT) PYTHONDONTWRITEBYTECODE=1 python3 $(CLASSROOM_DIR)/tests/grading.py $@ $(TESTS_OF_GRADING)
 test-grading: setup-test
 	$(SUBMAKE) $(JOBS) QUIET=1 $(RESULTS)/grading
@@ -150,7 +134,4 @@ gradescope classroom50:
 #? make grade        SUBMISSION=folder or archive: grades it by its outputs; SEED=5 CHAPTER=03 PART=merge REPORTS=folder
 #! make grade-all    FOLDER=folder CHAPTER=03: all submissions in it, and one CSV with those of grade-tests-all; SEEDS=list
 #! make gradescope   CHAPTER=03 OUT=autograder.zip: what Gradescope takes; classroom50 OUT=folder: for Classroom 50
-#! make check-against  OUTPUTS=folder STAGE=04: your own .npy outputs, in any language, against a stage;
-#!                   REFERENCE=mine.py: against a function attention(q, k, v) in it; OPTIONS="softcap=2" for OUTPUTS: the
-#!                   steps of the course that support these options
 #! make test-grading the grader, on what is right, what is wrong, and on cheating

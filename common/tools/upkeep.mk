@@ -11,7 +11,7 @@ THERE = @for page in $(if $(strip $(PAGES)),$$PAGES,''); do case $$page in *.md 
     { printf '%s\n' "make $@: PAGES: expected pages of the course, found '$$page'" >&2; exit 2; }; done
 docs docs-check: setup-run
 	$(THERE)
-	$(SUBMAKE) $(JOBS) QUIET=1 all $(BUILD)/cuda-bugs $(if $(filter common/classroom/%,$(PAGES)),grader $(GRADER)/against)
+	$(SUBMAKE) $(JOBS) QUIET=1 all $(BUILD)/cuda-bugs $(if $(filter common/classroom/%,$(PAGES)),grader $(BUILD)/against)
 	@python3 common/tools/course.py docs $(if $(filter docs,$@),$(if $(TIMES),measure,fill),check) \
 	    $$PAGES $(wildcard $(CHAPTERS:%=%/pages/*.html))
 	@python3 common/tools/course.py pages $$PAGES
@@ -89,6 +89,24 @@ cachegrind-05: setup-run
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/cachegrind-05
 	@python3 common/tools/course.py tables cache
 
+# Anybody's outputs against a stage. With REFERENCE=mine.py, a function in Python, it is a variant of attention that is checked:
+# common/python/variant.py.
+$(BUILD)/against: $(OBJ)/common/tools/against.o $(COMMON)
+	$(AT)$(CC) $(FLAGS) $(OPENMP) $(LDFLAGS) $^ -o $@ -lm
+.PHONY: check-against
+check-against: setup-run
+ifdef REFERENCE
+	@[ -f "$$REFERENCE" ] || { printf '%s\n' "check-against: REFERENCE: expected a file that defines attention(q, k, v), found '$$REFERENCE'" >&2; exit 2; }
+	@[ -n "$$OUTPUTS$$OPTIONS" ] || { echo 'check-against: expected OUTPUTS=folder or OPTIONS="softcap=2" with a REFERENCE' >&2; exit 2; }
+	$(if $(OUTPUTS),,$(SUBMAKE) $(JOBS) QUIET=1 library)
+	@BUILD='$(BUILD)'; . common/python/find.sh; [ -n "$$python" ] || \
+	    { echo 'check-against: expected a python3 with NumPy; sh common/python/fetch.sh numpy fetches it' >&2; exit 2; }; \
+	    PYTHONDONTWRITEBYTECODE=1 "$$python" common/python/variant.py "$$REFERENCE" $(if $(OUTPUTS),"$$OUTPUTS",$$OPTIONS)
+else
+	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/against $(filter $(BUILD)/$(STAGE)%,$(if $(STAGE),$(CHAPTERS:%=$(BUILD)/%)))
+	@sh common/tools/check_against.sh $(BUILD) "$$OUTPUTS" "$$STAGE"
+endif
+
 fresh:
 	@sh common/tools/fresh.sh
 
@@ -102,6 +120,9 @@ fresh:
 #! make format       lay out the code; format-check: is it laid out? make lint: suspicious places, and includes that go up
 #! make cachegrind-05  chapter 05's counts against a cache that valgrind simulates
 #! make fuzz         the readers of .npy files and options fed with random bytes; SECONDS_OF_FUZZ=20
+#! make check-against  OUTPUTS=folder STAGE=04: your own .npy outputs, in any language, against a stage;
+#!                   REFERENCE=mine.py: against a function attention(q, k, v) in it; OPTIONS="softcap=2" for OUTPUTS: the
+#!                   steps of the course that support these options
 #! make growth       the memory and time of complete in chapters 05 and 07, to N = 262 144
 #! make fresh        make run and make test on bare machines: new roots of Debian 12, 13 and sid, as root and as a user
 #!                   who may not install, with gcc and clang; needs root; two hours, or less with RELEASES, USERS, COMPILERS

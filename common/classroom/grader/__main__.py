@@ -16,7 +16,7 @@ from pathlib import Path
 
 import box
 from box import BUILD, fail, jobs, progress, say
-from grade import chapter_of, figures, grade, points_of, which_chapter
+from grade import chapter_of, grade, points_of, which_chapter
 from grade_tests import Tester
 from report import text, write, write_all
 from similar import of_code, of_tests
@@ -194,8 +194,7 @@ def tests(chapter=None):
 def main():
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, box.interrupt)
-    commands = {"grade": grade_one, "all": grade_all, "tests": tests, "tests-all": tests, "tests-of": lambda: tests(sys.argv[2]),
-                "numbers": lambda: print(figures(sys.argv[2], sys.argv[3]))}
+    commands = {"grade": grade_one, "all": grade_all, "tests": tests, "tests-all": tests, "tests-of": lambda: tests(sys.argv[2])}
     return commands[sys.argv[1]]()
 
 

@@ -136,7 +136,7 @@ def foreign_headers(made):
     """What a compiler has noted in a file that it has read, and that is no header of the course or of the system."""
     read = made.read_text(errors="replace").replace("\\\n", " ").split()[1:] if made.exists() and not made.is_symlink() else []
     own = ("source/", "headers/", "kernels/", "/usr/", "/opt/", "/Library/", "/Applications/")
-    return [os.path.basename(name) for name in map(os.path.normpath, read) if not name.startswith(own)]
+    return [os.path.basename(name) for name in map(os.path.normpath, read) if not name.startswith(own) or name.startswith(os.getcwd())]
 
 
 class Builder:
@@ -228,8 +228,8 @@ class Trials:
     def prepare(self, program, case, seed, more=()):
         """Makes the input in kept/, and copies it to root/in; the options of a program for it."""
         for folder in ("kept/in", "kept/out", "root/in", "root/out"):
-            for file in (self.box.work / folder).iterdir():
-                file.unlink()
+            shutil.rmtree(self.box.work / folder)
+            (self.box.work / folder).mkdir()
         options = [*case.options, *more]
         judge(self.box, "make", program.kind, *case.words, "--", *options, f"--seed={seed}")
         for file in (self.box.work / "kept/in").iterdir():

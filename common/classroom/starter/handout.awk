@@ -23,5 +23,7 @@ hidden { next }
     gsub("`make test-" number "` runs", "`make test` runs")
     gsub("`make " number "`", "`make run`")
     gsub("make " number ";", "make;")
+    gsub("&& build/tests/", "\\&\\& cd course \\&\\& build/tests/")
+    if (sub(/^awk -f common/, "awk -f course/common")) sub(/ \. /, " course course/")
     print
 }

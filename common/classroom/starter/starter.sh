@@ -70,20 +70,22 @@ own=$(list "$chapter" -type f ! -name planted.txt ! -path "$chapter/program/peer
     each common/tools/typed.mk common/tools/build.mk common/tools/tests.mk common/tools/chapters.mk
     each common/classroom/starter/exercise.sh common/classroom/starter/gaps.awk common/classroom/starter/student.sh
 } | sort -u >"$work/files"
-tar -cf "$work/files.tar" -T "$work/files" && tar -xpf "$work/files.tar" -C "$work" || exit 2
+course=$work/course  # what is not the student's
+mkdir "$course"
+tar -cf "$work/files.tar" -T "$work/files" && tar -xpf "$work/files.tar" -C "$course" || exit 2
 rm "$work/sources" "$work/files" "$work/files.tar"
-mkdir "$work/common/earlier"
-for other in "$work"/0[1-7]_*; do
-    [ "$other" = "$work/$chapter" ] || mv "$other" "$work/common/earlier/"
+mkdir "$course/common/earlier"
+for other in "$course"/0[1-7]_*; do
+    [ "$other" = "$course/$chapter" ] || mv "$other" "$course/common/earlier/"
 done
-[ -n "$with_tests" ] || rm -f "$work"/common/tests/softmax_rows.* "$work"/common/tests/softmax_program.*
+[ -n "$with_tests" ] || rm -f "$course"/common/tests/softmax_rows.* "$course"/common/tests/softmax_program.*
 
 # The gaps, and what later steps say once more.
 for file in $({
     for part in $parts $stubbed; do exercise_gaps "$part" | tr ' ' '\n' | sed 's/:.*//'; done
     grep -rl '// BEGIN LATER' "$chapter" --include='*.c' | sed "s|^$chapter/||"
 } | sort -u); do
-    awk -v gaps="$(exercise_numbers "$file" $parts)" -v others="$(exercise_numbers "$file" $stubbed)" -v parts="$(echo $parts $stubbed)" -f $here/cut.awk "$chapter/$file" >"$work/$chapter/$file" || exit 2
+    awk -v gaps="$(exercise_numbers "$file" $parts)" -v others="$(exercise_numbers "$file" $stubbed)" -v parts="$(echo $parts $stubbed)" -f $here/cut.awk "$chapter/$file" >"$course/$chapter/$file" || exit 2
 done
 
 # The exercise without hints and marking guide, the hints apart, the chapter's pages without the solution.
@@ -91,17 +93,25 @@ figures=$chapter/exercise/numbers.private  # the teacher's own
 [ -f "$figures" ] || figures=$chapter/exercise/numbers
 sh $here/numbers.sh "$figures" "$seed" >"$work/numbers" &&
     awk -f $here/variant.awk "$work/numbers" "$chapter/exercise/README.md" >"$work/exercise.md" &&
-    awk -v chapter="$chapter" -v parts="$parts" -v others="$(echo $stubbed)" -f $here/handout.awk "$work/exercise.md" >"$work/$chapter/exercise/README.md" || exit 2
-awk -f $here/hints.awk "$chapter/exercise/README.md" >"$work/common/hints.txt" || exit 2
+    awk -v chapter="$chapter" -v parts="$parts" -v others="$(echo $stubbed)" -f $here/handout.awk "$work/exercise.md" >"$course/$chapter/exercise/README.md" || exit 2
+awk -f $here/hints.awk "$chapter/exercise/README.md" >"$course/common/hints.txt" || exit 2
 gapped=$(for part in $parts $stubbed; do exercise_gaps "$part"; done | tr ' ' '\n' | sed -n "s|^\(..*\):.*|$chapter/\1|p" | sort -u)
 for page in "$chapter"/*.md "$chapter"/pages/*.md; do
     [ -f "$page" ] || continue
-    mkdir -p "$work/$(dirname "$page")"
+    mkdir -p "$course/$(dirname "$page")"
     # shellcheck disable=SC2086
-    awk -f $here/page.awk $gapped "$page" | sed '/^cc /{ s/ -I\. / -I. -Icommon\/earlier /; s/ \(0[1-7]_\)/ common\/earlier\/\1/g; s|common/earlier/\('"$chapter"'\)|\1|g; }' >"$work/$page" || exit 2
+    awk -f $here/page.awk $gapped "$page" | sed '/^cc /{ s/^/cd course \&\& /; s/ -I\. / -I. -Icommon\/earlier /; s/ \(0[1-7]_\)/ common\/earlier\/\1/g; s|common/earlier/\('"$chapter"'\)|\1|g; }' >"$course/$page" || exit 2
+done
+# The student's files.
+mkdir "$work/$chapter"
+for part in $parts; do
+    for file in $(exercise_gaps "$part" | tr ' ' '\n' | sed 's/:.*//' | sort -u); do
+        mkdir -p "$work/$chapter/$(dirname "$file")"
+        cp -p "$course/$chapter/$file" "$work/$chapter/$file" || exit 2
+    done
 done
 case " $parts " in *' tests '*)
-    mkdir -p "$work/$chapter/tests"
+    mkdir -p "$work/$chapter/tests" "$course/$chapter/tests"
     cp "$chapter/tests/mine.c" "$work/$chapter/tests/test_mine.c" || exit 2 ;;
 esac
 case $parts in bugs)
@@ -114,8 +124,8 @@ case " $parts " in *' questions '*)
 esac
 rm "$work/numbers" "$work/exercise.md"
 
-cp Makefile "$work/common/course.mk"
-cp LICENSE "$work/common/"
+cp Makefile "$course/course.mk"
+cp LICENSE "$course/"
 {
     echo "chapter $chapter"
     echo "parts $(echo "$parts" | tr ' ' ',')"
@@ -123,7 +133,7 @@ cp LICENSE "$work/common/"
     echo "course $(git describe --always --tags --dirty 2>/dev/null || echo unknown)"
 } >"$work/STARTER"
 # shellcheck disable=SC2086  # words, one a line
-each $FLAGS -I. -Icommon/earlier >"$work/compile_flags.txt"
+each $FLAGS -Icourse -Icourse/common/earlier >"$work/compile_flags.txt"
 
 # What the folder begins with, made for these parts: a line `@KIND@ …` is for starters with something of that kind.
 case $parts in tests | bugs | questions) kinds=$parts ;; *) kinds=code ;; esac

@@ -1,16 +1,31 @@
 #!/bin/sh
-# student.sh test|debug|hint|progress|submit|objects [PART] - the commands of a starter, in its folder.
-chapter=$(sed -n 's/^chapter //p' STARTER)
+# student.sh test|debug|hint|watch|progress|submit|sync|objects [PART] - the commands of a starter, in its folder course. The student's
+# files, below the folder above, are copied to where the course has its own.
+chapter=$(sed -n 's/^chapter //p' ../STARTER)
 points=$chapter/exercise/points
 . common/classroom/starter/exercise.sh
 command=$1 only=$2
-parts=$(sed -n 's/^parts //p' STARTER | tr ',' ' ')
+parts=$(sed -n 's/^parts //p' ../STARTER | tr ',' ' ')
 set -f  # suite/* is for the test program
 export OMP_WAIT_POLICY=passive  # threads that wait leave their core to the other tests
 
 if [ -n "$only" ]; then
     case " $parts " in *" $only "*) ;; *) echo "make $command: PART=$only: expected one of: $parts" >&2; exit 2 ;; esac
 fi
+
+# The files that the student writes, of all parts or of $1, and a copy of each in its place.
+files_of() { for one in ${1:-$parts}; do exercise_files "$one" | tr ' ' '\n' | sed -e 's/:.*//' -e '/^-$/d'; done | sort -u; }
+for file in $(files_of); do
+    mine=../$chapter/$file
+    if [ -f "$mine" ]; then
+        cmp -s "$mine" "$chapter/$file" || { mkdir -p "$chapter/$(dirname "$file")" && cp "$mine" "$chapter/$file"; }
+    elif exercise_lines | grep -q "[ ,]$file:"; then
+        echo "make $command: there is no $chapter/$file; expected it where the starter had it" >&2
+        exit 2
+    else
+        rm -f "$chapter/$file"
+    fi
+done
 
 # Where a part's gaps are that are still empty, as "FILE, lines 22 and 40" and so on; nothing if none is.
 empty_gaps() {
@@ -50,6 +65,30 @@ that_pass() { echo "$passed $(of_number "$passed" 'test passes' 'tests pass')"; 
 that_fail() { echo "$failed of $((passed + failed)) $(of_number $((passed + failed)) test tests) $(of_number "$failed" fails fail)"; }
 whole_missing() { for file in $(exercise_whole "$1"); do [ -f "$chapter/$file" ] || echo "$chapter/$file"; done; }
 
+# Runs the tests of one filter, and ends them when none has begun or ended for so many seconds: then build/hangs is there.
+limit=${LIMIT:-15}
+run_filter() {
+    rm -f build/hangs
+    "build/tests/$chapter" --filter="$1" --tap=build/tap.1 --verbose >build/log 2>&1 &
+    running=$!
+    (
+        idle=0 before=''
+        while sleep 1; do
+            now=$(wc -c <build/log)
+            if [ "$now" = "$before" ]; then idle=$((idle + 1)); else idle=0; fi
+            before=$now
+            [ ! -t 2 ] || [ $idle -lt 3 ] || printf '\r%s waits for a test: %d of at most %d seconds ' "$part" $idle "$limit" >&2
+            [ $idle -lt "$limit" ] || { : >build/hangs && kill -9 $running; }  # and what it has started
+        done
+    ) &
+    watching=$!
+    trap 'kill -9 $running $watching; exit 130' INT TERM
+    wait $running
+    kill $watching
+    trap - INT TERM
+    [ ! -t 2 ] || printf '\r\033[K' >&2
+} 2>/dev/null
+
 # Runs a part's tests. Leaves what failed in build/failed, their numbers in $passed and $failed, and in build/engine
 # the first report of the CPU that stands in for a GPU: it ends a test, which then can say nothing itself.
 run_tests() {  # part
@@ -57,13 +96,16 @@ run_tests() {  # part
     : >build/engine
     filters=$(exercise_tests "$1")
     [ "$1" = tests ] && filters='*/*'
-    limit=$(command -v timeout || command -v gtimeout) && limit="$limit ${LIMIT:-120}"
     for filter in $filters; do
-        $limit "build/tests/$chapter" --filter="$filter" --tap=build/tap.1 >build/log 2>&1
-        [ $? -ne 124 ] || echo "not ok - $filter: still running after ${LIMIT:-120} seconds. Is there a loop that never ends?" >>build/tap
+        run_filter "$filter"
         cat build/tap.1 >>build/tap 2>/dev/null
         rm -f build/tap.1
         [ -s build/engine ] || awk '/^CUDA on the CPU:/ && !n++ { wanted = 1; print; next } wanted && /^ +[^ ]/ { print; next } { wanted = 0 }' build/log >build/engine
+        if [ -f build/hangs ]; then
+            echo "not ok - $filter: still running after $limit seconds. Is there a loop in $1 that never ends?" >>build/tap
+            hanging=$1
+            break
+        fi
     done
     passed=$(grep '^ok ' build/tap | grep -vc '# SKIP')
     failed=$(grep -c '^not ok ' build/tap)
@@ -73,7 +115,7 @@ run_tests() {  # part
          wanted && NF { sub(/^ */, "        "); sub(/Assertion failed: /, ""); print }' build/tap >build/failed
 }
 
-note() { echo "$(date '+%Y-%m-%d %H:%M') $*" >>progress.log; }
+note() { echo "$(date '+%Y-%m-%d %H:%M') $*" >>../progress.log; }
 
 test_part() {
     part=$1 title=$(exercise_title "$1")
@@ -111,7 +153,7 @@ test_part() {
         note "$part empty"
         return 1
     elif [ "$((passed + failed))" -eq 0 ]; then
-        say "$part" 'no test ran' "look at build/log"
+        say "$part" 'no test ran' "look at course/build/log"
         return 1
     elif [ "$failed" -gt 0 ]; then
         say "$part" 'not yet' "$(that_fail); the first of them:"
@@ -137,8 +179,14 @@ case $command in
 test)
     status=0 points_now=0 points_tested=0 points_more=0
     rm -f build/first_failed
+    hanging=''
     for part in ${only:-$parts}; do
         tested=$(exercise_tested "$part")
+        if [ -n "$hanging" ] && [ -n "$(exercise_tests "$part")" ]; then  # which this one may need
+            say "$part" 'not tested' "because $hanging does not come to its end"
+            points_tested=$((points_tested + tested)) points_more=$((points_more + $(exercise_worth "$part") - tested))
+            continue
+        fi
         if test_part "$part"; then points_now=$((points_now + tested)); else status=1; fi
         points_tested=$((points_tested + tested))
         points_more=$((points_more + $(exercise_worth "$part") - tested))
@@ -147,7 +195,7 @@ test)
     exit $status ;;
 objects)
     # Of a header the first kernel that includes it: one shows the messages that all would.
-    for part in $parts; do exercise_files "$part"; done | tr ' ' '\n' | sed 's/:.*//' | sort -u | while read -r file; do
+    files_of | while read -r file; do
         [ -f "$chapter/$file" ] || continue
         case $file in
         *.c) echo "build/obj/$chapter/${file%.c}.o" ;;
@@ -174,11 +222,30 @@ debug)
         exit 2
     fi
     echo "$([ -n "$failed" ] && echo 'On the first test that failed:' || echo 'On the first test of the part:')"
-    echo "    $debugger $run"
+    echo "    cd course && $debugger $run"
     echo 'On the program:'
-    echo "    $debugger build/debug/$chapter" ;;
+    echo "    cd course && $debugger build/debug/$chapter" ;;
+watch)
+    # Of each part its files as they were when it was tested last. On a terminal a key is waited for, a second at a time.
+    if [ -t 0 ]; then
+        before=$(stty -g)
+        trap 'stty "$before"' EXIT
+        trap 'exit 0' INT TERM HUP
+        stty -icanon -echo min 0 time 10
+    fi
+    while :; do
+        changed=''
+        for part in ${only:-$parts}; do
+            now=$(for file in $(files_of "$part"); do cat "../$chapter/$file" 2>/dev/null; done | cksum)
+            eval "[ \"\$seen_$part\" = \"$now\" ] || { seen_$part='$now' changed=yes; (cd .. && MAKEFLAGS='' make -s test PART=$part </dev/null); }"
+        done
+        [ -z "$changed" ] || echo 'Waiting for a file to change. h: the next hint, q: the end'
+        key=q
+        if [ -t 0 ]; then key=$(dd bs=1 count=1 2>/dev/null); elif ! sleep 1; then exit; else key=''; fi
+        case $key in h) (cd .. && MAKEFLAGS='' make -s hint PART="$only") ;; q) exit 0 ;; esac
+    done ;;
 hint)
-    last() { sed -n "s/^[^ ]* [^ ]* $1 //p" progress.log 2>/dev/null | tail -n 1; }
+    last() { sed -n "s/^[^ ]* [^ ]* $1 //p" ../progress.log 2>/dev/null | tail -n 1; }
     part=$only
     for p in $parts; do
         [ -n "$part" ] && break
@@ -187,7 +254,7 @@ hint)
     done
     [ -n "$part" ] || { echo "Every part that has hints is done."; exit 0; }
     grep -q "^@.* $part .*[123] " "common/hints.txt" || { echo "$part has no hints."; exit 0; }
-    given=$(grep -c " $part hint " progress.log 2>/dev/null)
+    given=$(grep -c " $part hint " ../progress.log 2>/dev/null)
     level=$((${given:-0} < 3 ? ${given:-0} + 1 : 3))
     awk -v part="$part" -v level="$level" '
         /^@/ { flush(); wanted = 0; for (k = 2; k <= NF && $k !~ /^[123]$/; k++) if ($k == part) wanted = 1
@@ -216,24 +283,25 @@ progress)
             END { if (state == "") state = "not tested yet"; if (state == "empty") state = "to be written"
                   sub(/^done .*/, "done", state); if (state ~ /^fails|^written [0-9]+$/) state = state " test" (state ~ / 1$/ ? "" : "s")
                   printf "%-10s %6d  %-24s %-18s %s\n", part, worth, state, (since == "" ? "-" : since), (hints == "" ? "-" : hints) }' \
-            "$([ -f progress.log ] && echo progress.log || echo /dev/null)"
+            "$([ -f ../progress.log ] && echo ../progress.log || echo /dev/null)"
     done ;;
 submit)
     files=STARTER
-    for file in $(for part in $parts; do exercise_files "$part" | tr ' ' '\n' | sed -e 's/:.*//' -e '/^-$/d'; done | sort -u); do
-        if [ -L "$chapter/$file" ]; then
+    for file in $(files_of); do
+        if [ -L "../$chapter/$file" ]; then
             echo "make submit: $chapter/$file: a link; expected a file" >&2
             exit 2
         fi
-        [ -f "$chapter/$file" ] && files="$files $chapter/$file"
+        [ -f "../$chapter/$file" ] && files="$files $chapter/$file"
     done
     # shellcheck disable=SC2086
-    COPYFILE_DISABLE=1 tar -czf submission.tar.gz $files || exit 2
+    COPYFILE_DISABLE=1 tar -czf ../submission.tar.gz -C .. $files || exit 2
     echo "submission.tar.gz:"
     echo "$files" | tr ' ' '\n' | sed 's/^/    /'
     for part in $parts; do
         [ -z "$(empty_gaps "$part")$(whole_missing "$part")" ] || echo "$part is still to be written."
         [ "$part" != questions ] || echo "Numbers in answers.txt: $(numbers)"
     done ;;
-*) echo "student.sh: $command: expected test, debug, hint, progress, submit or objects" >&2; exit 2 ;;
+sync) ;;
+*) echo "student.sh: $command: expected test, debug, hint, watch, progress, submit, sync or objects" >&2; exit 2 ;;
 esac

@@ -1,5 +1,4 @@
-#include "common/classroom/student/device_memory.h"
-
+// The device's memory, for kernel.c.
 #include "common/cuda/device.h"
 
 extern "C" void *device_copy(const void *from, size_t bytes, const char *name)

@@ -102,10 +102,10 @@ refused 'expected letters, digits' 03_online_softmax "$work/new one"
 # ---- the commands in a starter, here of one part and with other figures --------------------------
 starter=$work/merge
 EARLIER=$EARLIER_03 sh $here/starter/starter.sh 03_online_softmax "$starter" merge,questions 5 >"$said" || complain "no starter: $(cat "$said")"
-mkdir -p "$starter/build" && cp -Rp "$build/obj" "$build"/*.a "$starter/build/"
+mkdir -p "$starter/course/build" && cp -Rp "$build/obj" "$build"/*.a "$starter/course/build/"
 in_starter() { (unset BUILD; cd "$starter" && MAKEFLAGS='' make -s --no-print-directory "$@") >"$said" 2>&1; }
-grep -q 'Marking guide\|<details>\|course only' "$starter/03_online_softmax/exercise/README.md" && complain 'exercise/README.md of a starter has what it should not'
-grep -q 'scores 1, 3, 2 and 4' "$starter/03_online_softmax/exercise/README.md" && complain 'SEED=5 does not change the figures'
+grep -q 'Marking guide\|<details>\|course only' "$starter/course/03_online_softmax/exercise/README.md" && complain 'exercise/README.md of a starter has what it should not'
+grep -q 'scores 1, 3, 2 and 4' "$starter/course/03_online_softmax/exercise/README.md" && complain 'SEED=5 does not change the figures'
 for level in 1 2 3 3; do
     in_starter hint || complain "make hint fails: $(cat "$said")"
     grep -q "^merge, hint $level of 3" "$said" || complain "hint $level is not given: $(cat "$said")"
@@ -119,6 +119,7 @@ in_starter progress && grep -q '^merge  *[0-9]*  not tested yet .* 3$' "$said" |
 # What is written below a STUB that returns is never reached.
 awk '{ print } /STUB: write here/ { print "    return b;" }' "$starter/03_online_softmax/softmax_state.c" >"$work/below.c"
 cp "$starter/03_online_softmax/softmax_state.c" "$work/untouched.c"
+cp "$starter/03_online_softmax/answers.txt" "$work/untouched.txt"
 cp "$work/below.c" "$starter/03_online_softmax/softmax_state.c"
 in_starter test && complain 'a merge below its STUB passes'
 grep -q '^    03_online_softmax/softmax_state.c, line [0-9]*: the line with STUB is still there$' "$said" || complain "of a STUB that is left it is said: $(cat "$said")"
@@ -130,28 +131,37 @@ grep -q '^merge  *not yet  *[1-9][0-9]* of [0-9]* tests* fails*;' "$said" && gre
 grep -qx '0 of 3 points so far; 6 more are marked after you hand in' "$said" || complain "of the points of a wrong merge it is said: $(cat "$said")"
 same 'messages about one mistake' "$(grep -c "In function\|warning: unused variable" "$said")" 2
 # Its first test that fails runs in a debugger's process, and stops where the merge is. The course's objects come along, but for those that are looked at.
-mkdir -p "$starter/build/debug" && cp -Rp "$build/obj" "$build"/*.a "$starter/build/debug/"
-rm -rf "$starter"/build/debug/obj/common/tests "$starter"/build/debug/obj/03_online_softmax
+debug=$starter/course/build/debug
+mkdir -p "$debug" && cp -Rp "$build/obj" "$build"/*.a "$debug/"
+rm -rf "$debug"/obj/common/tests "$debug"/obj/03_online_softmax
 mkdir "$work/debugger"
 printf '#!/bin/sh\nwhile [ "$1" != --args ]; do echo "$1"; shift; done\nshift\nexec "$@"\n' >"$work/debugger/gdb"
 chmod +x "$work/debugger/gdb"
 (PATH=$work/debugger:$PATH; in_starter debug) || complain "make debug fails: $(cat "$said")"
-command=$(sed -n 's/^    \(gdb .*--debug .*\)/\1/p' "$said")
+command=$(sed -n 's/^    \(cd course && gdb .*--debug .*\)/\1/p' "$said")
 (cd "$starter" && PATH=$work/debugger:$PATH && eval "$command") >"$said" 2>&1
 same "$command: status" $? 1
 grep -qx "break softmax_state.c:$(awk '/int unused/ { print FNR }' "$work/wrong.c")" "$said" && grep -q 'test_softmax_state.c:[0-9]*: ' "$said" || complain "$command: $(cat "$said")"
-rm -rf "$starter/build/debug"
+rm -rf "$debug"
 sed 's|a.m > b.m ? a : b|a.m, (struct softmax_state){ a.m, softmax_merge(b, a).l }|' "$work/wrong.c" >"$starter/03_online_softmax/softmax_state.c"
 LIMIT=5 in_starter test && complain 'a merge that never ends passes'
 grep -q '^merge  *not yet' "$said" || complain "of a merge that never ends it is said: $(cat "$said")"
 sed 's|return a.m > b.m ? a : b|for (;;) a.m += b.m|' "$work/wrong.c" >"$starter/03_online_softmax/softmax_state.c"
 LIMIT=5 in_starter test && complain 'a merge that hangs passes'
 grep -q 'STUB' "$said" && complain "of a STUB that is gone it is said: $(cat "$said")"
-grep -q 'merge/\*: still running after 5 seconds' "$said" || complain "of a merge that hangs it is said: $(cat "$said")"
+grep -q 'merge/\*: still running after 5 seconds. Is there a loop in merge' "$said" || complain "of a merge that hangs it is said: $(cat "$said")"
 cp 03_online_softmax/softmax_state.c "$starter/03_online_softmax/softmax_state.c"
 touch "$starter/03_online_softmax/softmax_state.c"
 in_starter test || complain "the right merge fails: $(cat "$said")"
 in_starter progress && grep -q '^merge  *[0-9]*  done  *20' "$said" || complain "make progress after it: $(cat "$said")"
+# make watch tests a part when one of its files changes, and gives a hint for the key h.
+if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1; then
+    printf '0.l2 = 1.135\n' >"$work/first.txt"
+    (sleep 4; cp "$work/first.txt" "$starter/03_online_softmax/answers.txt"; sleep 3; printf h; sleep 2; printf q) |
+        (cd "$starter" && MAKEFLAGS='' script -qec 'make -s watch' /dev/null) >"$said"
+    tr -d '\r' <"$said" | grep -q '^merge  *done' && grep -q '^questions  *1 of 1 ' "$said" && grep -q 'Every part that has hints is done' "$said" || complain "make watch: $(cat "$said")"
+    cp "$work/untouched.txt" "$starter/03_online_softmax/answers.txt"
+fi
 in_starter submit || complain "make submit fails: $(cat "$said")"
 same 'what is handed in' "$(tar -tzf "$starter/submission.tar.gz" | sort | tr '\n' ' ')" \
     '03_online_softmax/answers.txt 03_online_softmax/softmax_state.c STARTER '
@@ -176,9 +186,9 @@ done
 printf '#!/bin/sh\nfor a; do case $a in *try.c) grep -q criterion "$a" && exit 1 ;; esac; done\nPATH=%s exec %s "$@"\n' "$PATH" "${CC:-cc}" >"$work/bin/cc"
 printf '#!/bin/sh\nexit 0\n' >"$work/bin/c++"
 chmod +x "$work/bin/cc" "$work/bin/c++"
-(cd "$starter" && PATH="$work/bin" CC=cc CXX=c++ sh common/setup.sh test) >"$said" 2>&1 && complain 'a missing Criterion is not noticed'
+(cd "$starter/course" && PATH="$work/bin" CC=cc CXX=c++ sh common/setup.sh test) >"$said" 2>&1 && complain 'a missing Criterion is not noticed'
 grep -q 'Criterion' "$said" || complain "of a missing Criterion it is said: $(cat "$said")"
-(cd "$starter" && PATH="$work/bin" CC=cc CXX='c++ -w' sh common/setup.sh run) >"$said" 2>&1 || complain "of a compiler with an option it is said: $(cat "$said")"
+(cd "$starter/course" && PATH="$work/bin" CC=cc CXX='c++ -w' sh common/setup.sh run) >"$said" 2>&1 || complain "of a compiler with an option it is said: $(cat "$said")"
 
 # ---- other starters ---------------------------------------------------------------------------------
 
@@ -186,8 +196,8 @@ grep -q 'Criterion' "$said" || complain "of a missing Criterion it is said: $(ca
 for chapter; do
     starter=$work/tests-of-$chapter
     EARLIER=$(eval "echo \"\$EARLIER_${chapter%%_*}\"") sh $here/starter/starter.sh "$chapter" "$starter" tests >"$said" 2>&1 || complain "$(cat "$said")"
-    [ -z "$(find "$starter/$chapter/tests" -type f ! -name test_mine.c)" ] || complain "$chapter: the starter for tests has tests"
-    mkdir -p "$starter/build" && cp -Rp "$build/obj" "$build"/*.a "$starter/build/"
+    [ -z "$(find "$starter/$chapter/tests" "$starter/course/$chapter/tests" -type f ! -name test_mine.c)" ] || complain "$chapter: the starter for tests has tests"
+    mkdir -p "$starter/course/build" && cp -Rp "$build/obj" "$build"/*.a "$starter/course/build/"
     in_starter STRICT=-Werror test || complain "$chapter, tests to begin with: $(cat "$said")"
     grep -Eq '^tests  *written  *(1 test passes|[1-9][0-9]* tests pass);' "$said" || complain "$chapter, tests to begin with: $(cat "$said")"
     in_starter hint && grep -q '^tests, hint 1 of 3' "$said" || complain "$chapter, a hint for tests: $(cat "$said")"
@@ -203,32 +213,33 @@ EARLIER=$EARLIER_06 sh $here/starter/starter.sh 06_flash_tiled_cuda "$bugs" bugs
 python3 common/tools/course.py pages --only links $(find "$bugs" -name '*.md') >"$said" || complain "bugs: $(cat "$said")"
 for bug in 1 2 3 4; do
     for go in apply undo; do
-        (cd "$bugs" && awk -f common/tools/mistakes.awk $go . 06_flash_tiled_cuda/exercise/planted.txt $bug) >"$said" 2>&1 || complain "bug $bug: $(cat "$said")"
+        (cd "$bugs" && awk -f course/common/tools/mistakes.awk $go course course/06_flash_tiled_cuda/exercise/planted.txt $bug) >"$said" 2>&1 || complain "bug $bug: $(cat "$said")"
     done
     grep -q "^# Bug $bug:" "$bugs/06_flash_tiled_cuda/answers.txt" || complain "bugs: answers.txt does not ask for $bug"
 done
-mkdir -p "$bugs/build" && cp -Rp "$build/obj" "$build"/*.a "$bugs/build/"
-(cd "$bugs" && awk -f common/tools/mistakes.awk apply . 06_flash_tiled_cuda/exercise/planted.txt 1)
+mkdir -p "$bugs/course/build" && cp -Rp "$build/obj" "$build"/*.a "$bugs/course/build/"
+(cd "$bugs" && awk -f course/common/tools/mistakes.awk apply course course/06_flash_tiled_cuda/exercise/planted.txt 1)
 (cd "$bugs" && MAKEFLAGS='' make -s help) | grep -q '^make racecheck-06 ' || complain 'bugs: make help does not tell of racecheck-06'
 (unset BUILD; cd "$bugs" && MAKEFLAGS='' make -s racecheck-06) >"$said" 2>&1 && complain 'bugs: the first is not reported'
 grep -q 'data race' "$said" || complain "bugs: of the first it is said: $(cat "$said")"
 rm -rf "$bugs"
 
 # ---- what a starter says of its tests, here a program that says what it is told to ----------------
-fake=$work/fake
+fake=$work/fake/course
 mkdir -p "$fake/build/tests" "$fake/common" "$fake/06_flash_tiled_cuda/exercise" "$fake/06_flash_tiled_cuda/kernels/1_float32" "$fake/06_flash_tiled_cuda/kernels/parts" "$fake/06_flash_tiled_cuda/exercise"
 cp -Rp $here "$fake/common/classroom"
 cp 06_flash_tiled_cuda/exercise/points "$fake/06_flash_tiled_cuda/exercise/"
 cp 06_flash_tiled_cuda/kernels/1_float32/fa1.cu "$fake/06_flash_tiled_cuda/kernels/1_float32/"
 awk -v gaps='1 2' -f $here/starter/cut.awk 06_flash_tiled_cuda/kernels/parts/registers.cuh >"$fake/06_flash_tiled_cuda/kernels/parts/registers.cuh"
 awk -v gaps='2' -f $here/starter/cut.awk 06_flash_tiled_cuda/kernels/parts/fragments.cuh >"$fake/06_flash_tiled_cuda/kernels/parts/fragments.cuh"
-printf 'chapter 06_flash_tiled_cuda\nparts fa1,warp,fragments,bugs\n' >"$fake/STARTER"
+printf 'chapter 06_flash_tiled_cuda\nparts fa1,warp,fragments,bugs\n' >"$fake/../STARTER"
 printf '# Bug 1: the report\n\nwhat it says,\nand more\n\n# Bug 2: the report\n\n' >"$fake/06_flash_tiled_cuda/answers.txt"
 cat >"$fake/build/tests/06_flash_tiled_cuda" <<'END'
 #!/bin/sh
 for word; do case $word in --tap=*) echo 'not ok - fa1::is_right (0.10s)' >"${word#--tap=}" ;; esac; done
 printf '[----] before\nCUDA on the CPU: deadlock: nobody comes\n    in kernel k\n[FAIL] behind\n    far behind\nCUDA on the CPU: again\n'
 END
+cp -R "$fake/06_flash_tiled_cuda" "$work/fake/"
 chmod +x "$fake/build/tests/06_flash_tiled_cuda"
 (cd "$fake" && sh common/classroom/starter/student.sh test) >"$said" 2>&1
 same "the CPU's report in a starter" "$(grep -c '^        CUDA on the CPU: deadlock: nobody comes$\|^            in kernel k$\|behind\|again' "$said")" 2

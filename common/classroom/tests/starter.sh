@@ -19,9 +19,9 @@ fail() {
 }
 # The course's objects, with their times: not those of later chapters, and kernels only where the chapter has some.
 seed() {
-    rm -rf "$folder/build"
-    mkdir -p "$folder/build/obj"
-    cp -p "$build"/*.a "$folder/build/"
+    rm -rf "$folder/course/build"
+    mkdir -p "$folder/course/build/obj"
+    cp -p "$build"/*.a "$folder/course/build/"
     for there in "$build"/obj/*; do
         objects=${there##*/}
         case $objects in
@@ -30,7 +30,7 @@ seed() {
         common | watched) ;;
         *) continue ;;
         esac
-        cp -Rp "$there" "$folder/build/obj/"
+        cp -Rp "$there" "$folder/course/build/obj/"
     done
 }
 # The kernels that a part is tested and graded by.
@@ -38,7 +38,12 @@ kernels_of() {
     exercise_tests "$1" | tr ' ' '\n' | sed -e 's|/.*||' -e 's|^cuda_||'
     awk -v number="${chapter%%_*}" -v part="$1" '$1 == number && $2 == part { print $3 }' common/classroom/grader/programs
 }
-run() { (unset BUILD; cd "$folder" && MAKEFLAGS='' make "$@") >"$folder.log" 2>&1; }
+# A file where the student has it, and where the course has it.
+put_back() {
+    [ ! -f "$folder/$chapter/$2" ] || cp -p "$1" "$folder/$chapter/$2"
+    cp -p "$1" "$folder/course/$chapter/$2"
+}
+run() { (unset BUILD; cd "$folder" && MAKEFLAGS='' LIMIT=120 make "$@") >"$folder.log" 2>&1; }
 
 rm -rf "$folder" "$folder.log"
 mkdir -p "$(dirname "$folder")"
@@ -51,14 +56,16 @@ later=$(grep -rl '// BEGIN LATER' "$chapter" --include='*.c' | sed "s|^$chapter/
 
 # shellcheck disable=SC2046  # names
 python3 common/tools/course.py pages --only links $(find "$folder" -name '*.md') >"$folder.log" || fail 'has a link that leads nowhere'
-grep -q "]($chapter/README.md)" "$folder/README.md" && grep -q "]($chapter/exercise/README.md)" "$folder/AGENTS.md" && ! grep -n '@[A-Za-z]*@' "$folder"/*.md >"$folder.log" ||
+grep -q "](course/$chapter/README.md)" "$folder/README.md" && grep -q "](course/$chapter/exercise/README.md)" "$folder/AGENTS.md" && ! grep -n '@[A-Za-z]*@' "$folder"/*.md >"$folder.log" ||
     fail 'has no README.md and AGENTS.md that lead to the lesson and the exercise'
-[ "$(ls "$folder" | wc -l)" -le 9 ] || fail 'has more than nine names at its root, where build, progress.log and submission.tar.gz are to come'
+[ "$(ls "$folder" | wc -l)" -le 7 ] || fail 'has more than seven names at its root, where build, progress.log and submission.tar.gz are to come'
+find "$folder/$chapter" -type f | sed "s|^$folder/$chapter/||" | grep -vxF "$(for part in $parts; do exercise_files "$part" | tr ' ' '\n' | sed 's/:.*//'; done)" >"$folder.log" &&
+    fail 'has files outside course that the student does not write'
 
 # No solution: not in its gap, and no four lines of it in a row anywhere, but in the files that a line
 # `shown PART FILES` names.
 for gap in $gapped; do
-    awk -f common/classroom/starter/gaps.awk "$folder/$chapter/${gap%:*}" | grep -q "^${gap#*:} .*untouched" || fail "$gap still has its solution"
+    awk -f common/classroom/starter/gaps.awk "$folder/course/$chapter/${gap%:*}" | grep -q "^${gap#*:} .*untouched" || fail "$gap still has its solution"
 done
 leaks=$(for part in $parts $stubbed; do
     shown=$(exercise_lines | awk -v part="$part" '$1 == "shown" && $2 == part { gsub(/,/, "|", $3); print $3 }')
@@ -72,14 +79,14 @@ done)
 [ -z "$leaks" ] || { echo "$leaks" >"$folder.log"; fail 'shows the solution'; }
 
 case " $parts " in *' passes '*)
-    ! grep -n 'fast_exp(' "$folder/$chapter/lanes.c" >"$folder.log" || fail 'shows the passes in lanes.c, with other names' ;;
+    ! grep -n 'fast_exp(' "$folder/course/$chapter/lanes.c" >"$folder.log" || fail 'shows the passes in lanes.c, with other names' ;;
 esac
 
 # What its sources include is there. Objects that are there already would hide it: make does not miss an old header.
-list_of() { find "$folder" -name '*.c' -o -name '*.cu' -o -name '*.cpp' | sed -e "s|^$folder/||" -e 's|^common/earlier/||' -e 's|\.[a-z]*$||'; }
+list_of() { find "$folder/course" -name '*.c' -o -name '*.cu' -o -name '*.cpp' | sed -e "s|^$folder/course/||" -e 's|^common/earlier/||' -e 's|\.[a-z]*$||'; }
 list_of | while read -r stem; do cat "$build/obj/$stem.d" "$build/obj/cpu/$stem.d" 2>/dev/null; done | tr ' \\' '\n\n' |
     sed -e '/^$/d' -e '/:$/d' -e '/^\//d' -e 's|^.*/obj/cuda/\(.*\)\.cpp$|\1.cu|' -e 's|^.*/obj/cuda/||' | sort -u |
-    while read -r file; do [ -f "$folder/$file" ] || [ -f "$folder/common/earlier/$file" ] || echo "there is no $file"; done >"$folder.log"
+    while read -r file; do [ -f "$folder/course/$file" ] || [ -f "$folder/course/common/earlier/$file" ] || echo "there is no $file"; done >"$folder.log"
 [ ! -s "$folder.log" ] || fail 'lacks what it includes'
 
 # An editor compiles as the tests do, a part of a starter as the whole.
@@ -101,13 +108,14 @@ for part in $parts; do
     grep "^$part  *to be written .*write it in $chapter/.*END SOLUTION ([1-9][0-9]* of [0-9]* tests* fails*)" "$folder.log" >/dev/null ||
         fail "$part does not say what to write"
 done
-grep -iE 'signal|crash|timed? ?out|abort' "$folder"/build/tap* "$folder/build/failed" >"$folder.crash" 2>/dev/null &&
+grep -iE 'signal|crash|timed? ?out|still running|abort' "$folder"/course/build/tap* "$folder/course/build/failed" >"$folder.crash" 2>/dev/null &&
     { mv "$folder.crash" "$folder.log"; fail 'crashes untouched'; }
 
 # With its own solution, the other parts as they are.
 if [ "$stubbed" ]; then
     for file in $files $later; do
-        awk -v others="$(exercise_numbers "$file" $stubbed)" -v parts="$(echo $stubbed)" -f common/classroom/starter/cut.awk "$chapter/$file" >"$folder/$chapter/$file"
+        awk -v others="$(exercise_numbers "$file" $stubbed)" -v parts="$(echo $stubbed)" -f common/classroom/starter/cut.awk "$chapter/$file" >"$folder.text"
+        put_back "$folder.text" "$file"
     done
     for part in $parts; do
         [ -n "$(exercise_tests "$part")" ] || continue
@@ -117,12 +125,12 @@ fi
 
 # With all solutions.
 for file in $files $later; do
-    cp -p "$chapter/$file" "$folder/$chapter/$file"
+    put_back "$chapter/$file" "$file"
 done
-find "$folder/$chapter" -name '*.[ch]*' | while read -r file; do cmp -s "$file" "${file#"$folder"/}" || echo "$file"; done >"$folder.log"
+find "$folder/$chapter" "$folder/course/$chapter" -name '*.[ch]*' | while read -r file; do cmp -s "$file" "$chapter/${file#*/"$chapter"/}" || echo "$file"; done >"$folder.log"
 [ ! -s "$folder.log" ] || fail 'is not the course with the solution back'
 # That much is the course itself, whose tests the course runs; a whole exercise runs them here once more.
-[ -z "$2" ] || { printf '%-16s %s\n' "$name" 'builds, fails untouched, is the course with its solution, does not show it'; rm -rf "$folder" "$folder.log" "$folder.crash"; exit 0; }
+[ -z "$2" ] || { printf '%-16s %s\n' "$name" 'builds, fails untouched, is the course with its solution, does not show it'; rm -rf "$folder" "$folder.log" "$folder.crash" "$folder.text"; exit 0; }
 seed
 for part in $parts; do
     [ -n "$(exercise_tests "$part")" ] || continue
@@ -130,4 +138,4 @@ for part in $parts; do
     grep -q "^$part  *done  *[1-9]" "$folder.log" || fail "$part runs no test"
 done
 printf '%-16s %s\n' "$name" 'builds, fails untouched, passes with its solution, and does not show it'
-rm -rf "$folder" "$folder.log" "$folder.crash"
+rm -rf "$folder" "$folder.log" "$folder.crash" "$folder.text"

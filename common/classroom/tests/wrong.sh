@@ -30,8 +30,8 @@ wrong 'a test that fails is not seen' student.sh 's/^    failed=.*/    failed=0/
 wrong 'the stub is left out, and warned of' cut.awk 's/(is_stub ? $0 "  " : "")/""/' 'does not build'
 wrong 'links to what is not there stay' links.awk 's/return path in there/return 1/' 'has a link that leads nowhere'
 wrong 'no header comes along' needed.awk 's/ queue\[++last\] = path / /' 'lacks what it includes'
-wrong 'the root is crowded' starter.sh 's|^cp LICENSE.*|touch "$work/a" "$work/b" "$work/c"|' 'more than nine names'
-wrong 'the README leads nowhere' folder/README.md 's|(@CHAPTER@/README.md)||' 'has no README.md'
+wrong 'the root is crowded' starter.sh 's|^cp Makefile .*|touch "$work/a"; &|' 'more than seven names'
+wrong 'the README leads nowhere' folder/README.md 's|(course/@CHAPTER@/README.md)||' 'has no README.md'
 wrong 'the passes stay in lanes.c' cut.awk 's/^    if (later) next/    later = 0/' 'shows the passes in lanes.c'
 wrong 'the solution of another part comes along' starter.sh 's/$(exercise_stubbed $parts)//' 'still has its solution' 03_online_softmax passes
 [ $failed -ne 0 ] || { echo 'classroom: eleven wrong versions of its scripts are rejected'; rm -rf "$work"; }

@@ -6,4 +6,4 @@ cp common/data/[qkv].npy "$work/"
 cp common/data/key_mask.npy "$work/mask.npy"
 build/04_flash_no_tiling --quiet --output "$work/o.npy" >/dev/null
 echo '--causal' >"$work/options.txt"
-sh common/classroom/grader/check_against.sh build "$work" 04 | sed "s|$work|mine|g"
+sh common/tools/check_against.sh build "$work" 04 | sed "s|$work|mine|g"

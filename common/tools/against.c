@@ -4,7 +4,7 @@
  * MINE is a folder with the inputs and their outputs, THEIRS one with the stage's outputs for the same input, and
  * the options say what the input is, as a chapter takes them. Of each output: the largest error against the double
  * reference, what is allowed, and the first element that is off by more. All are read before a word is said of the
- * first. common/classroom/grader/check_against.sh calls it.
+ * first. common/tools/check_against.sh calls it.
  * Exit status as in every chapter: 0 right, 1 not, 2 it cannot be said.
  */
 #include "common/check/gradient_check.h"

@@ -40,6 +40,6 @@ esac
 status=$?
 [ $status -le 1 ] || exit 2
 case $chapter in
-0[123]*) "$build/grader/against" "$chapter" "$mine" "$theirs" ;;
-*) "$build/grader/against" "$chapter" "$mine" "$theirs" "$@" ;;
+0[123]*) "$build/against" "$chapter" "$mine" "$theirs" ;;
+*) "$build/against" "$chapter" "$mine" "$theirs" "$@" ;;
 esac
