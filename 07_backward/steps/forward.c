@@ -73,10 +73,11 @@ void backward_input(struct lab *lab)
         report_line("and so are dO and the O that the forward pass has left");
 }
 
-struct lab backward_random(const struct chapter *of, struct attention p, const struct options *o)
+struct lab backward_random(const struct chapter *chapter, struct attention p,
+                           const struct options *options)
 {
-    struct lab lab = lab_of(of, attention_input_random(p, o->seed), o);
-    lab.x.dO = attention_dO_random(&p, o->seed);
+    struct lab lab = lab_of(chapter, attention_input_random(p, options->seed), options);
+    lab.x.dO = attention_dO_random(&p, options->seed);
     forward_pass(&p, &lab.x);
     return lab;
 }

@@ -4,6 +4,7 @@
  * and line.
  */
 #include "07_backward/kernels/host/run.h"
+#include "07_backward/program.h"
 #include "common/cuda/cpu.h"
 
 #include <stdio.h>

@@ -151,7 +151,8 @@ void lab_speed(const struct lab *lab)
     char csv[REPORT_CSV] = REPORT_SPEED_CSV("threads");
     round_begin(&round, &lab->input.p, lab->x);
     for (const struct step *step = table->steps; step < table->steps + table->count; step++)
-        if (!step_unsupported(step, &lab->input.p) && (!only || step == only || step == against))
+        if (!step_unsupported(step, &lab->input.p) &&
+            (!only || step == only || (against && step == against)))
             round_enter(&round, lab, step, round_threads(step));
     round_run(&round, 1.0 * (double)round.count);
     report_part("Speed");
@@ -174,7 +175,7 @@ static double climb(const struct lab *lab, const struct rung *rungs, size_t coun
                     struct mark *marks, char *csv)
 {
     struct round round;
-    size_t where[ROUND_MOST];
+    size_t where[ROUND_MOST] = { 0 };
     round_begin(&round, &lab->input.p, lab->x);
     for (size_t k = 0; k < count; k++) {
         marks[k] = (struct mark){ 0 };

@@ -19,8 +19,8 @@ struct runner {
     struct bench *bench;
 };
 
-/* Runs a struct runner's step once: what is timed. */
-void speed_work(void *runner);
+/* Runs the step of `arg`, a struct runner, once: what is timed. */
+void speed_work(void *arg);
 
 /* Seconds that the step takes, the best of some runs in about so many seconds. */
 double speed_of(const struct step *step, const struct attention *p, struct tile_size size,

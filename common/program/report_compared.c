@@ -104,8 +104,9 @@ struct attention_errors attention_check_report(const struct attention_check *che
                                                const float *before)
 {
     struct attention_verdict v = attention_verdict_of(check, O, lse, name, before);
-    struct comparison lines[4] = { v.reference };
-    size_t n = 1;
+    struct comparison lines[4];
+    size_t n = 0;
+    lines[n++] = v.reference;
     if (v.lse.with)
         lines[n++] = v.lse;
     if (v.other.with)

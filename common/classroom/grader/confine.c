@@ -103,7 +103,7 @@ _Noreturn static void give_up(int pipe, const char *what)
 static void limit(int pipe, int what, long most, rlim_t unit, rlim_t more)
 {
     const rlim_t n = (rlim_t)most * unit;
-    if (most > 0 && setrlimit(what, &(struct rlimit){ n, n + more }) != 0)
+    if (most > 0 && setrlimit((unsigned)what, &(struct rlimit){ n, n + more }) != 0)
         give_up(pipe, "a limit");
 }
 
