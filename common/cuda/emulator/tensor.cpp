@@ -33,7 +33,7 @@ static float element_of(unsigned pair, int which, element type)
 /* The lanes wait for their product: what they do next needs it. */
 static void time_product(unsigned first, int K, site at)
 {
-    const unsigned job = timeline_product(first, WARP, 2.0 * M * N * K, 1, at);
+    const unsigned job = timeline_product(first, WARP, 2.0 * (M * N * K), 1, at);
     for (unsigned t = first; t < first + WARP; t++)
         timeline_other_awaits(t, timeline_done(job));
 }
