@@ -2,6 +2,7 @@
  * Accesses to global memory, counted by the instrumented build, against the formulas; and these
  * against chapter 05's.
  */
+#include "05_flash_tiled_cpu/steps/tile.h"
 #include "06_flash_tiled_cuda/program/stages.h"
 #include "06_flash_tiled_cuda/tests/run.h"
 #include "common/tests/test.h"
