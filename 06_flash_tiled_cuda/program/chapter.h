@@ -39,7 +39,7 @@ size_t tile_bytes(const struct kernel_tile *tile);
 struct kernel_shape kernel_shape_of(const struct step *kernel, const struct attention_input *input);
 
 /* Is the problem small enough for a run on the CPU with every access instrumented? */
-bool can_be_counted(const struct attention *p);
+bool kernel_can_be_counted(const struct attention *p);
 
 /* Runs the kernel, every access instrumented, with its output thrown away. */
 struct count count_kernel(const struct step *kernel, const struct attention_input *input);

@@ -131,7 +131,7 @@ void predict_complete(const struct attention *p, struct tile_size s, struct acce
 
 // ---- counting -----------------------------------------------------------------------------------
 
-bool can_be_counted(const struct attention *p)
+bool kernel_can_be_counted(const struct attention *p)
 {
     return (double)attention_rows(p) * (double)p->Nk * (double)p->d <= 1e7;
 }

@@ -17,7 +17,7 @@ static struct counts count_row(const struct step *kernel, const struct attention
     struct counts row = { .csv = ",,", .as_predicted = true };
     char accesses[32], stored[32];
     snprintf(row.text, sizeof row.text, "%10s %8s %7s", "-", "-", "-");
-    if (!can_be_counted(&input->p))
+    if (!kernel_can_be_counted(&input->p))
         return row;
     const struct count c = count_kernel(kernel, input);
     snprintf(row.text, sizeof row.text, "%10s %8.2f %7s", report_number(c.total, accesses),
@@ -51,7 +51,7 @@ static struct verdict print_row(const struct step *kernel, const struct device *
              shape.blocks, shape.threads, shape.Br, shape.Bc, counts.csv, v.errors.reference,
              before_csv);
     report_append(csv, line);
-    previous_free(previous);
+    kernel_previous_free(previous);
     *previous = previous_keep(kernel, input, check, &r);
     result_free(&r);
     return v;
@@ -118,13 +118,13 @@ void print_kernels(const struct device *device, const struct attention_input *in
     report_verified("double reference", error);
     snprintf(error, sizeof error, "%.2e", worst.previous);
     report_verified("the stage before", error);
-    if (!can_be_counted(p))
+    if (!kernel_can_be_counted(p))
         report_line(
             "accesses are left out: an instrumented run of a problem of this size takes long");
     if (check.count < attention_rows(p))
         report_line("compared at %zu of %zu rows, drawn by seed", check.count, attention_rows(p));
     report_line("run %s", device_text(device));
-    previous_free(&previous);
+    kernel_previous_free(&previous);
     check_end(&check);
     if (o->csv && !o->bench)
         report_csv(o->csv, csv);

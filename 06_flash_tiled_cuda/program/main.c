@@ -34,7 +34,7 @@ static struct count print_counts(const struct step *kernel, const struct device 
                 report_number(kernel_blocks(kernel, s, device), blocks), s.threads);
     if (s.Br > 1)
         report_line("tiles of %zu queries by %zu keys", s.Br, s.Bc);
-    if (!can_be_counted(&input->p)) {
+    if (!kernel_can_be_counted(&input->p)) {
         report_part("Counted");
         report_line("left out: an instrumented run of a problem of this size takes long");
         return c;
@@ -54,7 +54,7 @@ static void write_csv(const char *csv, const struct step *kernel, const struct d
                             .accesses = kernel->formula,
                             .counted = count->total,
                             .extra_bytes = count->slow_bytes,
-                            .milliseconds = gpu ? 1e3 * speed_of(kernel, device, input) : 0.0,
+                            .milliseconds = gpu ? 1e3 * kernel_speed(kernel, device, input) : 0.0,
                             .error = v.errors.reference,
                             .previous = v.errors.has_previous ? v.before : "05 complete",
                             .previous_error = v.previous,
@@ -74,7 +74,7 @@ static void print_kernel(const struct step *kernel, const struct device *device,
     attention_write(o, input, r.O, r.lse);
     if (o->csv && !o->bench)
         write_csv(o->csv, kernel, device, input, &count, v);
-    previous_free(&previous);
+    kernel_previous_free(&previous);
     result_free(&r);
     check_end(&check);
 }
@@ -156,7 +156,7 @@ static void check_requested(const struct step *kernel, const struct attention *p
     if (!kernel && unsupported)
         options_fail("--step", "expected a problem that some kernel can do; none supports %s",
                      unsupported);
-    if ((o->profile || o->timeline) && !can_be_counted(p))
+    if ((o->profile || o->timeline) && !kernel_can_be_counted(p))
         options_fail(o->profile ? "--profile" : "--timeline",
                      "expected a smaller problem, of at most 10 million rows x keys x d: all "
                      "accesses are instrumented");

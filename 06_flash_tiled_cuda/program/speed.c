@@ -86,8 +86,8 @@ static void time_kernels(struct timing *timings, size_t n, const struct device *
         timings[k].seconds = median(times[k], runs);
 }
 
-double speed_of(const struct step *kernel, const struct device *device,
-                const struct attention_input *input)
+double kernel_speed(const struct step *kernel, const struct device *device,
+                    const struct attention_input *input)
 {
     struct timing timing = { .kernel = kernel };
     time_kernels(&timing, 1, device, input);
@@ -102,7 +102,7 @@ static bool is_right(struct timing *timing, const struct device *device,
     const struct step *kernel = timing->kernel;
     struct result r = kernel_run(kernel, device, input);
     const struct verdict v = kernel_check(input, check, previous, &r, false);
-    previous_free(previous);
+    kernel_previous_free(previous);
     *previous = previous_keep(kernel, input, check, &r);
     if (!v.errors.right)
         report_wrong("%s: it is not timed; --step %s shows where", kernel->name, kernel->name);
@@ -171,7 +171,7 @@ static void bench_problem(const struct step *only, const struct device *device,
         report_line("how long this CPU takes to play a GPU: it says nothing about a GPU's speed");
     report_line("%s", device_text(device));
     report_line("%s", bench_machine());
-    previous_free(&previous);
+    kernel_previous_free(&previous);
     check_end(&check);
 }
 

@@ -21,7 +21,7 @@ void bench_kernels(const struct step *only, const struct device *device,
 void bench_ladder(const struct device *device, const struct options *options);
 
 /* Seconds that the kernel takes on the device: the median of some runs, after one that is not counted. */
-double speed_of(const struct step *kernel, const struct device *device,
-                const struct attention_input *input);
+double kernel_speed(const struct step *kernel, const struct device *device,
+                    const struct attention_input *input);
 
 #endif

@@ -73,7 +73,7 @@ struct previous previous_run(const struct step *kernel, const struct device *dev
     return previous;
 }
 
-void previous_free(struct previous *previous)
+void kernel_previous_free(struct previous *previous)
 {
     free(previous->rows);
     *previous = (struct previous){ NULL, NULL };

@@ -33,13 +33,13 @@ struct previous {
     float *rows;
 };
 
-/* Runs that kernel, unless it is NULL; or keeps a result that there is. Free it with previous_free. */
+/* Runs that kernel, unless it is NULL; or keeps a result that there is. Free it with kernel_previous_free. */
 struct previous previous_run(const struct step *kernel, const struct device *device,
                              const struct attention_input *input,
                              const struct attention_check *check);
 struct previous previous_keep(const struct step *kernel, const struct attention_input *input,
                               const struct attention_check *check, const struct result *r);
-void previous_free(struct previous *previous);
+void kernel_previous_free(struct previous *previous);
 
 /* How a kernel compares; the stage before is the previous kernel, or, if there is none, chapter 05. */
 struct verdict {

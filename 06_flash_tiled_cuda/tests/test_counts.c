@@ -60,7 +60,7 @@ TEST(count, of_complete_in_16_bits_is_what_its_formula_gives)
     for (uint64_t seed = 1; seed <= all_or_few(10, 3); seed++) {
         struct test_problem t = narrow_problem(seed, 140, random_options(seed, WITH_EVERYTHING));
         const struct attention_input input = input_of(&t);
-        if (can_be_counted(&t.p))
+        if (kernel_can_be_counted(&t.p))
             cr_assert(count_kernel(&kernels[COMPLETE], &input).as_predicted, "%s",
                       problem_text(&t));
         problem_free(&t);
