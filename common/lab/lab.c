@@ -319,8 +319,15 @@ void lab_free(struct lab *lab)
     outputs_free(&lab->x);
     previous_free(&lab->before);
     attention_check_end(&lab->check);
-    if (lab->chapter->backward)
+    if (lab->chapter->backward) {
+        struct tensors *const x = &lab->x;  // dO, and what the forward pass has left
+        const float *const kept[] = { x->O, x->lse, x->m, x->l, x->dO };
+        for (size_t k = 0; k < sizeof kept / sizeof kept[0]; k++)
+            free((float *)kept[k]);
+        x->O = x->lse = NULL;
+        x->m = x->l = x->dO = NULL;
         gradient_check_end(&lab->gradients);
+    }
     attention_input_free(&lab->input);
     free(lab->csv);
     lab->csv = NULL;
