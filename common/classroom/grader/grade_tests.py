@@ -22,6 +22,7 @@ from submission import Submission
 
 SECONDS = int(os.environ.get("LIMIT") or 20)  # for the tests with one version
 LEFT_OUT = re.compile(r"accesses::|.*::leave_no_race$|banks::|count::of_every|.*2_to_the_31|make$|cuda-check$")
+OF_A_STEP = re.compile(r"[^/]*/(steps|fast)/(?!(bench|differences|forward|trace|train)\.)")  # not what shows or times steps
 SOURCE = "test_mine.c"
 
 
@@ -40,7 +41,7 @@ class Versions:
                     text = (folder / name).read_text()
                     files = re.findall(r"^File: (.*)", text, re.M)
                     caught = re.split(r"[, ]+", re.search(r"^Caught by: *(.*)", text, re.M)[1])
-                    if (not Path(chapter, "steps").is_dir() or any(re.match(r"[^/]*/(steps|fast)/", f) for f in files)) and any(
+                    if (not Path(chapter, "steps").is_dir() or any(OF_A_STEP.match(f) for f in files)) and any(
                             not LEFT_OUT.match(test) for test in caught):
                         self.texts[name] = text
 
