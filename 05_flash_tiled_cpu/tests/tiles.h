@@ -17,7 +17,7 @@ enum {
         WITH_SHAPES | WITH_CAUSAL | WITH_TOP_LEFT | WITH_WINDOW | WITH_KEY_MASK | WITH_BLOCK_MASK,
 };
 
-/* A step of the chapter; and behind the last. */
+/* The chapter's step of this name; and the end of its table. */
 static inline const struct step *named(const char *name)
 {
     return step_named(&table, name);

@@ -13,7 +13,7 @@ enum {
     WITH_ORDER = WITH_SCALE | WITH_UNEQUAL_LENGTHS | WITH_CAUSAL | WITH_TOP_LEFT,  // all know these
 };
 
-/* Behind the last kernel. */
+/* One past the last kernel. */
 static inline const struct step *kernels_end(void)
 {
     return cuda_table.steps + cuda_table.count;

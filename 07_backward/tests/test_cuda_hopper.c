@@ -215,7 +215,7 @@ TEST(cuda_hopper, is_not_asked_of_another_gpu)
          kernel++) {
         gpu.facts = facts_of_an_A100;
         cr_assert(asked(kernel, "gpu", &gpu) == EXIT_SKIPPED, "%s on an A100", kernel->name);
-        cr_assert(asked(kernel, NULL, &gpu) == 1, "%s, and nobody demands a GPU", kernel->name);
+        cr_assert(asked(kernel, NULL, &gpu) == 1, "%s, and no GPU was asked for", kernel->name);
         const char *const unsupported = step_wrong_device(kernel, &gpu);
         cr_assert(unsupported &&
                       strstr(unsupported, "A100, of compute capability 8.0 (it is for 9.0)"),

@@ -1,7 +1,7 @@
 """python3 common/classroom/grader grade|all|tests|tests-all|tests-of CHAPTER - what the Makefile's commands for teachers do.
 
 What a person types is in the environment: SUBMISSION or FOLDER, CHAPTER, PART, SEED, SEEDS, REPORTS, TRUSTED, and CLASS=yes for
-the tests of a class. METADATA is Gradescope's file about who has handed in.
+the tests of a class. METADATA is Gradescope's file about the student.
 """
 import csv
 import json

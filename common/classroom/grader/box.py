@@ -14,13 +14,13 @@ from pathlib import Path
 
 BUILD = Path(os.environ.get("BUILD", "build"))
 GRADER = BUILD / "grader"
-MASK = os.umask(0o022)  # who owns nothing reads what is made here, but for reports
+MASK = os.umask(0o022)  # another user can read what is made here, except reports
 _running, _lock = set(), threading.Lock()
 interrupted = threading.Event()
 
 
 def fail(what, text):
-    """One line, and the end of this grading: it is this machine's fault, or that of whoever calls."""
+    """Prints one line and ends the grading: the machine or the command line is at fault, not the student."""
     raise SystemExit(f"{what}: {text}")
 
 

@@ -1,5 +1,5 @@
 /*
- * confine [option…] -- PROGRAM [ARGUMENT…]: runs a program that nobody trusts, with limits.
+ * confine [option…] -- PROGRAM [ARGUMENT…]: runs an untrusted program within limits.
  *
  *     --root DIR       DIR is its whole file system; only root can do that
  *     --in DIR         it starts in DIR

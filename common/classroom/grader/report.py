@@ -8,7 +8,7 @@ from box import MASK, fail
 
 
 def write(path, text):
-    """Reports are for whom the mask of who grades says."""
+    """Writes a report, with the teacher's umask."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode("utf-8", "replace"))
