@@ -11,7 +11,7 @@ THERE = @for page in $(if $(strip $(PAGES)),$$PAGES,''); do case $$page in *.md 
     { printf '%s\n' "make $@: PAGES: expected pages of the course, found '$$page'" >&2; exit 2; }; done
 docs docs-check: setup-run
 	$(THERE)
-	$(SUBMAKE) $(JOBS) QUIET=1 all $(BUILD)/cuda-bugs $(if $(filter common/classroom/%,$(PAGES)),grader $(BUILD)/against)
+	$(SUBMAKE) $(JOBS) QUIET=1 all $(BUILD)/cuda-bugs $(if $(filter common/classroom/%,$(PAGES)),grader $(BUILD)/against) $(if $(TIMES),library)
 	@python3 common/tools/course.py docs $(if $(filter docs,$@),$(if $(TIMES),measure,fill),check) \
 	    $$PAGES $(wildcard $(CHAPTERS:%=%/pages/*.html))
 	@python3 common/tools/course.py pages $$PAGES
