@@ -18,7 +18,6 @@
 #define WITHOUT(s, l) ((l) & (s) ? LANES + (l) - (s) : (l))
 #define WITH(s, l) ((l) & (s) ? LANES + (l) : (l) + (s))
 
-/* Shuffles need constant lanes. */
 #if defined(__AVX512F__)
 #define EVERY_LANE(f, s)                                                                      \
     f(s, 0), f(s, 1), f(s, 2), f(s, 3), f(s, 4), f(s, 5), f(s, 6), f(s, 7), f(s, 8), f(s, 9), \

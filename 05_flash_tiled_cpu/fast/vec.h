@@ -1,7 +1,4 @@
-/*
- * Vectors of LANES numbers in GNU C: 16 for AVX-512, 8 for AVX2, 4 for SSE2 and NEON; correct but
- * slow without any.
- */
+/* Vectors of LANES numbers in GNU C: 16 for AVX-512, 8 for AVX2, 4 for SSE2, NEON, or none. */
 #ifndef FLASH_TILED_VEC_H
 #define FLASH_TILED_VEC_H
 

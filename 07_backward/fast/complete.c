@@ -35,7 +35,7 @@ static bool attends(const struct work_list *list, const struct backward_head *a,
                      min(j0 + list->size.Bc, p->Nk)) != TILE_SKIPPED;
 }
 
-/* The first tile of keys from j to which tile i attends, or Tc. */
+/* The first from j, or Tc. */
 static size_t next_seen(const struct work_list *list, const struct backward_head *a, size_t i,
                         size_t j)
 {

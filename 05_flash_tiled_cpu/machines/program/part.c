@@ -49,7 +49,7 @@ static size_t add(struct block *found, size_t n, const struct attention *whole, 
 
 /*
  * Query i attends to keys i + low … i + high; `high` limits only the first queries (bottom-right
- * order). Queries without keys are left out.
+ * order).
  */
 static size_t blocks_of_chunks(struct block *found, size_t n, const struct attention *whole,
                                ptrdiff_t queries, ptrdiff_t keys, struct band band)

@@ -23,7 +23,7 @@ int ranks_end(struct ranks *ranks, int status);
 /* Counted as held by this rank. */
 void *ranks_allocate(struct ranks *ranks, size_t count, size_t size, const char *what);
 
-/* This rank's rows of Q or dO; the K, V and mask of `owner` into `bytes`. */
+/* `bytes`: the K, V and mask of `owner`. */
 void ranks_read_queries(const struct ranks *ranks, enum source which, float *x);
 void ranks_read_keys(const struct ranks *ranks, size_t owner, void *bytes);
 

@@ -100,9 +100,9 @@ static __global__ void __launch_bounds__(THREADS, 2)
         if (tile.kind == TILE_PARTIAL || keys < Bc) {
             if (threadIdx.x < Bc / 32)
                 attended[threadIdx.x] = 0;
-            __syncthreads();  // before bits are set
+            __syncthreads();  // no bit is set yet
             count = which_count<D>(p, t, i0, j0, attended);
-            __syncthreads();  // after
+            __syncthreads();  // all bits are set
             which = attended[0] | (unsigned long long)attended[1] << 32;
         }
         choose(&acc, count, p.scale, -INFINITY);

@@ -35,7 +35,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         tensor_softmax(&acc);                                                // 9, 10
         tensor_product<T, rows>(&acc, V);                                    // 10
     }
-    cp_async_wait<0>();  // Q, if there are no keys
+    cp_async_wait<0>();  // without keys: Q
     tensor_finish(&acc, t.O, t.lse, i0, Nq);                                 // 12 to 15
 }
 

@@ -104,7 +104,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         issue_scores<T>(&acc, Q, K_of(n));                                   // 8
         issue_product<T>(&acc, P, V_of(n - 1));                              // 10, of tile n - 1
         your_turn();
-        wgmma_wait<1>(flat<Bc / 2>(acc.S));
+        wgmma_wait<1>(flat<Bc / 2>(acc.S));  // the scores are ready
         warpgroup_arrive(&K_empty[stage(n)]);
         if ((n + 1) * Bc > least)
             hide_keys(&acc, p, i0, n * Bc);

@@ -95,7 +95,7 @@ __device__ static inline const unsigned char *rows_of_group(const unsigned char 
     return matrix + warpgroup_number() * GROUP_ROWS * ROW_BYTES;
 }
 
-/* S = Q K^T, 16 elements at a time, by constants added to one descriptor per matrix. */
+/* Issues S = Q K^T, 16 elements at a time, by constants added to each matrix's descriptor. */
 template <class T, class TRAITS>
 __device__ static inline void issue_scores(fragments<TRAITS> *acc, const unsigned char *Q,
                                            const unsigned char *K)

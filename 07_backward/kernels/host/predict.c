@@ -181,7 +181,7 @@ void predict_cuda_mma(const struct attention *p, struct tile_size size, struct a
     accesses_add(a, "dQ stores", t.queries * p->d, "Tc Nq d");
 }
 
-/* All of a block's 128 keys if any is attended to, once for all query heads that share them. */
+/* All of a block's 128 keys if any is attended to, once per key/value head. */
 static size_t keys_in_boxes(const struct attention *p)
 {
     const ptrdiff_t seen = (ptrdiff_t)p->Nq + attention_band(p).high;

@@ -49,8 +49,8 @@ __device__ static inline void store_gradients(const struct attention &p, const s
 }
 
 /*
- * Keys from j0 of head kv. One thread calls turns.wait(head, i0) before it adds a tile of dQ, and
- * turns.give after.
+ * Keys from j0 of head kv. One thread calls turns.wait(head, i0) and turns.give around adding a
+ * tile of dQ.
  */
 template <class T, class TRAITS, class TURNS, class LEAVE>
 __device__ static inline void block_with_roles(const struct attention &p, const struct backward_arrays &a,
