@@ -13,7 +13,7 @@ struct columns {
     float Q[ATTENTION_MAX_D][QUERIES];  // times the scale's sign
     float O[ATTENTION_MAX_D][QUERIES];  // undivided
     float m[QUERIES], l[QUERIES];       // from -FLT_MAX, so x - m is never NaN
-    size_t i0;                          // the first query
+    size_t i0;
     struct scale scale;
 };
 

@@ -35,7 +35,7 @@ void ring_exchange(const struct ring *r, const void *from, size_t from_bytes, vo
                    size_t to_bytes, MPI_Request both[2]);
 
 /*
- * O (B, H, rows, d) and lse (B, H, rows) of queries Q. `bytes` has this rank's K and V;
+ * O (B, H, rows, d) and lse (B, H, rows) of queries Q. `bytes` has this rank's K and V; both
  * `travelling` fit the largest part; `block` is scratch, (d + 1) floats per query.
  */
 void ring_forward(const struct ring *r, const float *Q, void *bytes, unsigned char *travelling[2],

@@ -20,7 +20,7 @@ struct splits {
 struct splits splits_new(const struct attention *p);
 void splits_free(struct splits *splits);
 
-/* to before splits_begin(…, s + 1) */
+/* The first key of split s. */
 size_t splits_begin(const struct splits *splits, const struct attention *p, size_t s);
 
 /* Stores the queries of t in split s; once all splits are there, combines query i's. */

@@ -34,7 +34,7 @@ size_t part_most(size_t n, size_t ranks)
     return rows;
 }
 
-/* Queries i0 … i1 - 1, keys j0 … j1 - 1; or nothing. */
+/* Queries i0 … i1 - 1 and keys j0 … j1 - 1, unless empty. */
 static size_t add(struct block *found, size_t n, const struct attention *whole, ptrdiff_t i0,
                   ptrdiff_t i1, ptrdiff_t j0, ptrdiff_t j1)
 {

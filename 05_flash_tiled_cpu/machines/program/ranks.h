@@ -6,7 +6,7 @@
 #include "common/program/attention_load.h"
 
 /*
- * On rank 0 first, so that errors are printed once. After this a failing rank ends all, with
+ * Reads on rank 0 first, so that errors are printed once. After this a failing rank ends all, with
  * status 2.
  */
 struct ranks {

@@ -68,7 +68,6 @@ static void launch_three(const struct attention *p, const struct device_arrays *
     launch<T, D, 3>(p, a, stream);
 }
 
-/* For a test. */
 extern "C" void LAUNCHER(async_three)(const struct attention *p, const struct device_arrays *a,
                                       cudaStream_t stream)
 {

@@ -22,7 +22,7 @@ template <class TRAITS, int STAGES> struct store_boxes {
     };
 };
 
-/* A warpgroup's first thread waits for all copies but PENDING. */
+/* A warpgroup's first thread waits for all copies but the last PENDING. */
 template <int PENDING = 0> __device__ static inline void boxes_read(void)
 {
     if (threadIdx.x % 128 == 0)

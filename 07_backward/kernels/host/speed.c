@@ -85,7 +85,6 @@ struct timing {
     double error, seconds;
 };
 
-/* A wrong kernel is not timed. */
 static bool is_right(struct timing *timing, const struct device *device, const struct lab *one,
                      const struct gradient_check *check, struct cuda_previous *previous,
                      const struct result *on_cpu)
