@@ -10,7 +10,7 @@
 
 void standard_softmax(const float *x, float *y, size_t n);
 
-/* The same with vector instructions, for --bench. y must not overlap x. */
+/* Vectorised, for --bench. y must not overlap x. */
 void standard_softmax_lanes(const float *restrict x, float *restrict y, size_t n);
 
 #endif

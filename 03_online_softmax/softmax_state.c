@@ -22,7 +22,7 @@ float softmax_share(struct softmax_state part, struct softmax_state whole)
 {
     // BEGIN SOLUTION
     if (part.l == 0.0f)
-        return 0.0f;  // all its scores are -inf: there is nothing to add
+        return 0.0f;  // all its scores are -inf
     return part.l * exp_minus(part.m, whole.m) / whole.l;
     // END SOLUTION
     // STUB: return (void)part, (void)whole, 0.0f;

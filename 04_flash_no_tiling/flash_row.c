@@ -37,7 +37,7 @@ void flash_row_see(struct flash_row *row, const float *k, const float *v, size_t
     const float old = row->l * exp_minus(row->m, m_new), term = exp_minus(x, m_new);
     const float l_new = old + term;
     if (l_new == 0.0f)
-        return;  // all scores so far are -inf: there is nothing to add
+        return;  // all scores so far are -inf
     for (size_t c = 0; c < d; c++)
         row->o[c] = row->o[c] * (old / l_new) + v[c] * (term / l_new);
     row->m = m_new;

@@ -1,6 +1,3 @@
-/*
- * What the fast steps take: the ladder up to them, what their time depends on, and what they are made of.
- */
 #include "05_flash_tiled_cpu/fast/bench.h"
 
 #include "05_flash_tiled_cpu/fast/pieces.h"
@@ -12,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A problem of this shape, random, as a lab that is ready. */
 static struct lab lab_random(const struct chapter *chapter, struct attention p,
                              const struct options *o)
 {
@@ -26,7 +22,7 @@ static const struct step *complete_of(const struct chapter *chapter)
     return step_named(chapter->table, "complete");
 }
 
-// ---- what an option costs -----------------------------------------------------------------------
+// ---- options ------------------------------------------------------------------------------------
 
 enum { OPTIONS = 6, MASK_BLOCK = 64 };
 
@@ -34,7 +30,7 @@ static const char *const option_names[OPTIONS] = { "none",           "causal",
                                                    "window 255,0",   "every 8th key hidden",
                                                    "half of blocks", "dropout 0.1" };
 
-/* The same problem with one option each; the masks are filled for N = p.Nk. */
+/* The masks are filled for N = p.Nk. */
 static void with_options(struct attention p, uint8_t *key_mask, uint8_t *block_mask,
                          struct attention problems[OPTIONS])
 {
@@ -98,9 +94,6 @@ static void bench_options(const struct chapter *chapter, size_t N, double second
     free(block_mask);
 }
 
-// ---- shapes -------------------------------------------------------------------------------------
-
-/* How near the peak `complete` comes with these lengths and widths. */
 static double of_peak(const struct chapter *chapter, size_t N, size_t d, double seconds,
                       const struct options *o)
 {
@@ -115,7 +108,6 @@ static double of_peak(const struct chapter *chapter, size_t N, size_t d, double 
     return share;
 }
 
-/* How many times as fast one head is on all threads. */
 static double gain_of_threads(const struct chapter *chapter, size_t N, size_t d, double seconds,
                               const struct options *o)
 {
@@ -135,7 +127,7 @@ static void bench_shapes(const struct chapter *chapter, size_t N, double seconds
                          const struct options *o)
 {
     static const size_t widths[] = { 32, 64, 71, 80, 96, 100, 128, 256 };
-    const double each = seconds / 20.0;  // two for a width, and some for the threads
+    const double each = seconds / 20.0;
     report_part("Shapes");
     report_line("complete, one head, %zu threads; of the peak", threads_in_use());
     report_line("     d   N = %-8zu N = %zu", N, N - 1);
@@ -169,9 +161,9 @@ static void bench_pieces(double seconds)
                 100.0 / (each + once), TILE, 100.0 / (each + once * TILE / LONG), LONG);
 }
 
-// ---- all of it ----------------------------------------------------------------------------------
+// ---- the ladder ---------------------------------------------------------------------------------
 
-/* S and P in memory, fa2, and what makes fa2 faster, none of which is counted. */
+/* S and P in memory, fa2, and uncounted steps. */
 static size_t rungs_of(const struct step_table *table, struct rung rungs[ROUND_MOST])
 {
     size_t count = 0;
@@ -183,7 +175,7 @@ static size_t rungs_of(const struct step_table *table, struct rung rungs[ROUND_M
 
 void bench_all(const struct chapter *chapter, size_t N, double seconds, const struct options *o)
 {
-    enum { PARTS = LADDER_CASES + 3 };  // of the measurement
+    enum { PARTS = LADDER_CASES + 3 };
     struct rung rungs[ROUND_MOST];
     const size_t count = rungs_of(chapter->table, rungs);
     char csv[REPORT_CSV] = REPORT_SPEED_CSV("threads");
@@ -201,9 +193,8 @@ void bench_all(const struct chapter *chapter, size_t N, double seconds, const st
         report_csv(o->csv, csv);
 }
 
-// ---- from fa2 to complete in four ideas ---------------------------------------------------------
+// ---- the part "Fast" ----------------------------------------------------------------------------
 
-/* A step, and the idea that it has and the one above it in the table has not. */
 static const struct {
     const char *step, *idea;
 } ideas[] = {

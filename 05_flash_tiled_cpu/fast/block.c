@@ -1,20 +1,14 @@
 /*
  * Step: the block that keeps the processor busy.
  *
- * A multiply-add has its result after four clocks, and a processor begins one or two at each: so four
- * sums must be on their way, or eight. Here it is sixteen, of 8 keys by 2 vectors of queries, and more is made of what
- * is loaded: 8 numbers and 2 vectors for 16 multiply-adds, where 4 by 1 needs 4 and 1 for 4.
- *
- * And 2^x in vectors, written out.
+ * Eight sums must be in flight (micro_kernel.h); here are sixteen, of 8 keys by 2 vectors of
+ * queries: 16 multiply-adds for 10 loads, where 4 by 1 needs 5 for 4.
  */
 #include "05_flash_tiled_cpu/fast/block.h"
 
 #include "05_flash_tiled_cpu/steps/steps.h"
 
-/*
- * S becomes weights; m and l take note of them. Returns in `rescale` what O is to be multiplied by. Not
- * inlined: its constants would take the registers that the sums of block_product need.
- */
+/* Not inlined: its constants would take registers from block_product's sums. */
 static __attribute__((noinline)) void block_softmax(struct group *g, group_row *S, size_t n,
                                                     const vec m[COLUMNS], vec rescale[COLUMNS])
 {
@@ -38,7 +32,7 @@ void block_finish(struct group *g, const vec most[COLUMNS], const float *V, size
     block_outputs(g, rescale, V, d, (const group_row *)S, n, n);
 }
 
-/* A group of queries past n keys of the head, from j0 on. S has room for n + ROWS rows. */
+/* S has room for n + ROWS rows. */
 static void block_see(struct group *g, const struct head *a, size_t j0, size_t n, group_row *S)
 {
     const size_t d = a->p->d;

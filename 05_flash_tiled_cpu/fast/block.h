@@ -1,16 +1,9 @@
-/*
- * The two products of a group of queries with a tile of keys, block by block in registers: for `block`
- * and the steps after it.
- */
 #ifndef FLASH_TILED_BLOCK_H
 #define FLASH_TILED_BLOCK_H
 
 #include "05_flash_tiled_cpu/fast/group.h"
 
-/*
- * The scores of every query with ROWS keys, the first of them at K: rows of S^T. If no more than `left` keys
- * follow there, the scores after them are -inf.
- */
+/* -inf past the first `left` keys. */
 INLINE struct block block_scores(const struct group *g, const float *K, size_t d, size_t left)
 {
     if (left >= ROWS)
@@ -25,10 +18,7 @@ INLINE struct block block_scores(const struct group *g, const float *K, size_t d
     return c;
 }
 
-/*
- * O^T = O^T rescale + V^T P^T, over n keys whose values begin at V. From key `wide` on only the last column of P
- * is not 0.
- */
+/* O^T = O^T rescale + V^T P^T over n keys at V. From key `wide`, only the last column of P counts. */
 INLINE void block_outputs(struct group *g, const vec rescale[COLUMNS], const float *V, size_t d,
                           const group_row *P, size_t wide, size_t n)
 {
@@ -40,7 +30,7 @@ INLINE void block_outputs(struct group *g, const vec rescale[COLUMNS], const flo
             for (int v = 0; v < COLUMNS; v++)
                 g->O[k + r][v] = g->O[k + r][v] * rescale[v] + c.at[r][v];
     }
-    for (; k < d; k++)  // fewer than ROWS are left
+    for (; k < d; k++)  // fewer than ROWS left
         for (int v = 0; v < COLUMNS; v++) {
             vec sum = vec_of(0.0f);
             for (size_t j = 0; j < n; j++)
@@ -49,10 +39,7 @@ INLINE void block_outputs(struct group *g, const vec rescale[COLUMNS], const flo
         }
 }
 
-/*
- * fa2's lines 9 and 10 for n keys whose values begin at V: S, their scores, become weights; m, l and O
- * take note of them. `most` are the largest scores of every query, these keys and all before.
- */
+/* fa2's lines 9 and 10. `most`: the largest scores so far. */
 void block_finish(struct group *g, const vec most[COLUMNS], const float *V, size_t d, group_row *S,
                   size_t n);
 

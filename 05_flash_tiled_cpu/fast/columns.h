@@ -1,7 +1,4 @@
-/*
- * A tile of queries, transposed: element k of all of them lies side by side. A loop over queries is
- * then one that a compiler can make vector instructions of. For the steps that leave it to do so.
- */
+/* A tile of queries, transposed for compilers to vectorise. */
 #ifndef FLASH_TILED_COLUMNS_H
 #define FLASH_TILED_COLUMNS_H
 
@@ -15,28 +12,23 @@ enum { QUERIES = 32 };
 struct columns {
     float Q[ATTENTION_MAX_D][QUERIES];  // times the scale's sign
     float O[ATTENTION_MAX_D][QUERIES];  // undivided
-    float m[QUERIES], l[QUERIES];       // m begins at -FLT_MAX: below all scores but -inf, and
-    size_t i0;                          // x - m is no NaN; i0 is the first query
+    float m[QUERIES], l[QUERIES];       // from -FLT_MAX, so x - m is never NaN
+    size_t i0;
     struct scale scale;
 };
 
-/* Row j of S: the scores, and then the weights, of key j for all queries. */
+/* Key j's scores, then weights. */
 typedef float columns_row[QUERIES];
 
-/* Room for a tile of queries, or for n rows of S, to be released with extra_free. */
 struct columns *columns_new(void);
 columns_row *columns_scores_new(size_t n);
 
-/* The queries i0 … of the head, which have seen nothing. Places after the last one repeat it. */
+/* Positions past the last query repeat it. */
 void columns_begin(struct columns *t, const struct head *a, size_t i0);
 
-/* Divides and stores O, and lse. */
 void columns_end(const struct columns *t, const struct head *a);
 
-/*
- * The rows of S, n scores of each query, become weights; m, l and O take note of them. Inlined into
- * every step that uses it, so that the call of its 2^x is inlined too.
- */
+/* Turns S into weights; updates m, l and O. Inlined, so that its 2^x is too. */
 static inline __attribute__((always_inline)) void
 columns_softmax(struct columns *t, columns_row *S, size_t n, size_t d, float (*two_to)(float))
 {
@@ -62,7 +54,7 @@ columns_softmax(struct columns *t, columns_row *S, size_t n, size_t d, float (*t
             t->O[k][i] *= rescale[i];
 }
 
-/* c += sum over k of a(k) B(k), for all queries; a(k) is one number, at a + k step, B(k) a row. */
+/* c += sum over k of a(k) B(k): a(k) is a number at a + k step, B(k) a row. */
 static inline void columns_product(float *c, const float *a, size_t step, const columns_row *B,
                                    size_t n)
 {
@@ -74,7 +66,7 @@ static inline void columns_product(float *c, const float *a, size_t step, const 
         c[i] += sum[i];
 }
 
-/* The whole problem as loops over queries, with this 2^x for x <= 0 (exactly 0 for -inf). */
+/* The 2^x is for x <= 0, and exactly 0 for -inf. */
 static inline __attribute__((always_inline)) void columns_attention(const struct attention *p,
                                                                     struct tile_size size,
                                                                     struct tensors x,

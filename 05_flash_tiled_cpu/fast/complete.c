@@ -1,14 +1,9 @@
 /*
- * All of it, on all cores: every option of attention at the speed of the last step.
+ * Every option of attention at the last step's speed, on all cores.
  *
- * A tile that is FULL goes the step's way. In a PARTIAL one the scores that do not count become -inf,
- * by lanes (visibility.h). Dropout goes over the weights of a tile when their sums have been taken. Few
- * queries and many keys are cut in splits, which are combined as in split_kv.
- *
- * A task is a head, a tile of queries and a part of the keys; of each head the tiles that see most come first.
- * Each thread has a fast memory of its own, no sum is shared between threads, and the number of splits
- * depends on the shape alone. So the result is the same bit for bit for any number of threads. (A larger batch is another
- * shape: there a text may be cut in fewer splits, and its last bits be others.)
+ * A task is a head, a tile of queries and a split of the keys; tiles with the most keys start
+ * first. Threads share no sum, and splits depend on the shape alone, so results are the same for
+ * any number of threads.
  */
 #include "05_flash_tiled_cpu/fast/overlap.h"
 #include "05_flash_tiled_cpu/fast/score.h"
@@ -19,17 +14,16 @@
 
 #include <stdbool.h>
 
-/* The fast memory of a thread: a tile of queries in groups, and of a tile of keys what one group needs. */
 struct workspace {
     struct group *g;
     size_t groups;
     group_row *P;
     visibility_row *seen;
-    float *V;  // NULL where no hidden key lies between others
-    float *O;  // NULL where the keys are not cut in splits
+    float *V;  // NULL without masks of keys or blocks
+    float *O;  // NULL without splits
 };
 
-/* No more than the problem needs: on short texts to make it ready takes as long as a tenth of the work. */
+/* No more than needed: on short texts, allocation takes a tenth of the time. */
 static struct workspace workspace_new(const struct attention *p, struct tile_size size, bool splits)
 {
     const size_t groups = (size.Br - 1) / GROUP + 1, d = p->d;
@@ -58,7 +52,6 @@ static void workspace_free(struct workspace *w)
     extra_free(w->O);
 }
 
-/* Makes the weights of keys j0 … j0 + n - 1 that dropout drops 0, and the others larger. */
 static void drop(group_row *P, const struct group *g, const struct head *a, size_t j0, size_t n)
 {
     const struct attention *p = a->p;
@@ -79,14 +72,12 @@ static void drop(group_row *P, const struct group *g, const struct head *a, size
         }
 }
 
-/* Keys j0 … j0 + n - 1 of a tile, for one group of queries. */
 struct key_span {
-    size_t j0, n, wide;          // from the key `wide` on only the last column of queries attends
-    const visibility_row *seen;  // a row for each key, or NULL: all queries see all of them
-    bool holes;                  // some key in between is masked
+    size_t j0, n, wide;          // from `wide`, only the last column attends
+    const visibility_row *seen;  // a row per key, or NULL
+    bool holes;                  // some key between others is masked
 };
 
-/* The tile_kind of the piece of the keys j0 … end - 1 that they begin with, and its length. */
 static enum tile_kind kind_of_piece(const struct group *g, const struct head *a, size_t j0,
                                     size_t end, size_t *n)
 {
@@ -94,10 +85,7 @@ static enum tile_kind kind_of_piece(const struct group *g, const struct head *a,
     return tile_kind(a->p, a->b, a->h, g->i0, g->i0 + g->rows, j0, j0 + *n);
 }
 
-/*
- * From j0 on the longest stretch of one kind, piece by piece: what is FULL in a tile that is not goes
- * the fast way too. Returns its kind.
- */
+/* The longest run of pieces of one kind: full ones in a partial tile use the unmasked loop. */
 static enum tile_kind key_span_begin(struct key_span *s, const struct group *g,
                                      const struct head *a, size_t j0, size_t end)
 {
@@ -110,7 +98,7 @@ static enum tile_kind key_span_begin(struct key_span *s, const struct group *g,
     return kind;
 }
 
-/* Of a PARTIAL stretch: which queries attend to which key, from the first key with such a query to the last. */
+/* Fills the mask, and drops masked keys at both ends. */
 static void key_span_look(struct key_span *s, struct workspace *w, const struct group *g,
                           const struct head *a)
 {
@@ -130,7 +118,7 @@ static void key_span_look(struct key_span *s, struct workspace *w, const struct 
         s->wide--;
 }
 
-/* The stretch's values, with zeros for a key that no query attends to: there may be NaN. */
+/* The span's values, 0 for fully masked keys, which may be NaN. */
 static const float *values(struct workspace *w, struct key_span s, const float *V, size_t d)
 {
     if (!w->V || !s.seen || !s.holes)
@@ -143,10 +131,7 @@ static const float *values(struct workspace *w, struct key_span s, const float *
     return w->V;
 }
 
-/*
- * The stretch's scores become weights in P, and m and l take note of them. One loop for full tiles, as
- * short as overlap's, and one that hides: in a common one the compiler runs out of registers.
- */
+/* One loop for both cases would run out of registers. */
 static void weigh(struct group *g, const float *K, size_t d, struct key_span s, group_row *P)
 {
     vec sum[COLUMNS];
@@ -177,10 +162,7 @@ static void weigh_seen(struct group *g, const float *K, size_t d, struct key_spa
         g->l[v] += sum[v];
 }
 
-/*
- * The same where a score is more than a dot product: it is changed first, and only then masked. A function of its own, so that
- * the loops above and below keep all registers.
- */
+/* For changed scores. Not inlined, to save the other loops' registers. */
 __attribute__((noinline)) static void weigh_scored(struct group *g, const struct head *a,
                                                    struct key_span s, group_row *P)
 {
@@ -194,7 +176,7 @@ __attribute__((noinline)) static void weigh_scored(struct group *g, const struct
         struct block c = block_scores(g, a->K + (s.j0 + j) * d, d, s.n - j);
         for (size_t r = 0; r < ROWS; r++)
             for (int v = 0; v < COLUMNS; v++) {
-                // lanes past the last query and rows past the last key are those once more, and count for nothing
+                // padding lanes and rows repeat the last query or key; their weight is 0
                 const ivec i = group_lanes(v) + (int32_t)g->i0,
                            key = none + (int32_t)(s.j0 + min(j + r, s.n - 1));
                 const ivec query = ((i > last) & last) | ((i <= last) & i);
@@ -208,7 +190,6 @@ __attribute__((noinline)) static void weigh_scored(struct group *g, const struct
         g->l[v] += sum[v];
 }
 
-/* One group and the keys of a stretch: weights, dropout, outputs. */
 static void see(struct workspace *w, struct group *g, const struct head *a, struct key_span s)
 {
     const size_t d = a->p->d;
@@ -224,7 +205,6 @@ static void see(struct workspace *w, struct group *g, const struct head *a, stru
     block_outputs(g, one, values(w, s, a->V, d), d, (const group_row *)w->P, s.wide, s.n);
 }
 
-/* One group and the keys j0 … end - 1 of a tile, stretch by stretch. */
 static void see_tile(struct workspace *w, struct group *g, const struct head *a, size_t j0,
                      size_t end)
 {
@@ -239,7 +219,7 @@ static void see_tile(struct workspace *w, struct group *g, const struct head *a,
     }
 }
 
-/* Stores what a group has from part s of the keys, as splits_keep wants it: rows, and m of e^x. */
+/* By rows, and m for base e. */
 static void keep(struct workspace *w, const struct splits *splits, size_t s, const struct head *a,
                  const struct group *g)
 {
@@ -256,7 +236,6 @@ static void keep(struct workspace *w, const struct splits *splits, size_t s, con
     splits_keep(splits, s, *a, (struct tile){ .i0 = g->i0, .rows = g->rows }, &fast);
 }
 
-/* A task: a tile of queries, and the tiles of keys in part s. */
 static void do_task(struct workspace *w, const struct splits *splits, const struct head *a,
                     size_t s, size_t i0, size_t rows, size_t Bc)
 {

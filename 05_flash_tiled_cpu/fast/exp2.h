@@ -1,13 +1,10 @@
 /*
- * 2^x by a polynomial, for one number and for a vector of them.
+ * 2^x by a polynomial, for one number or a vector.
  *
  *     2^x = 2^n 2^r,    n = x rounded to a whole number,    |r| <= 1/2
  *
- * 2^r is a polynomial of degree 5, off by less than 2.5e-7 of it; n is added to the exponent's bits.
- * Softmax only needs x <= 0, or a little more. From -127 down, and for x = -inf, the answer is exactly 0:
- * a masked score has no weight at all. (At -127 the polynomial is 1, whose bits are those of 127 in the
- * exponent and nothing else, and -127 is added to them. Just above, where 2^x is no normal number, it
- * is off by up to 2^-127.) NaN stays NaN. Not for x above 127.
+ * 2^r is a polynomial of degree 5, off by less than 2.5e-7 of it. Exactly 0 from -127 down, for
+ * masked scores; just above, off by up to 2^-127. NaN stays NaN. Not for x above 127.
  */
 #ifndef FLASH_TILED_EXP2_H
 #define FLASH_TILED_EXP2_H
@@ -15,13 +12,12 @@
 #include "05_flash_tiled_cpu/fast/vec.h"
 
 static const float EXP2_LEAST = -127.0f;
-/* Adding it leaves no room for a fraction: of x + EXP2_SHIFT the last bits are n. */
+/* x + EXP2_SHIFT has no room for a fraction. */
 static const float EXP2_SHIFT = 0x1.8p23f;
 
 static const float EXP2_1 = 6.931469671e-1f, EXP2_2 = 2.402211972e-1f, EXP2_3 = 5.550713274e-2f,
                    EXP2_4 = 9.675541334e-3f, EXP2_5 = 1.327647198e-3f;
 
-/* In loops over arrays a compiler makes vectors of this by itself. */
 static inline float exp2_of(float x)
 {
     x = x < EXP2_LEAST ? EXP2_LEAST : x;

@@ -1,16 +1,11 @@
 /*
- * The one loop in which nearly all time goes: a block of sums that stays in registers.
+ * The loop that takes nearly all the time: a block of sums in registers.
  *
  *     c(r, v) += sum over k of a(r, k) B(k, v)          r < ROWS, v < COLUMNS vectors
  *
- * a(r, k) is one number, spread over all lanes; B(k, v) a vector of one number for each query. Both of
- * attention's products are of this kind: in S^T = K Q^T the numbers are a key's elements, in O^T += V^T P^T
- * they are values'. Only the strides differ.
- *
- * Why these sizes: a multiply-add has its result after four clocks, and one or two can begin at each. So
- * up to eight sums have to be on their way. Each step loads COLUMNS vectors and ROWS single numbers for
- * ROWS x COLUMNS multiply-adds: the squarer the block, the fewer loads. And all of it has to fit into
- * the registers: 32 with AVX-512 and NEON, 16 with AVX2 and SSE.
+ * a(r, k) is broadcast. A multiply-add takes four cycles and two start per cycle, so eight sums
+ * must be in flight. Square blocks need the fewest loads; they must fit 32 registers (AVX-512,
+ * NEON) or 16.
  */
 #ifndef FLASH_TILED_MICRO_KERNEL_H
 #define FLASH_TILED_MICRO_KERNEL_H
@@ -29,11 +24,11 @@ struct block {
     vec at[ROWS][COLUMNS];
 };
 
-/* By value, so that the compiler sees that nobody else has the block's address. */
+/* By value, so that no pointer aliases the block. */
 INLINE struct block block_product(struct block c, const float *a, ptrdiff_t row, ptrdiff_t step,
                                   const vec (*B)[COLUMNS], size_t n)
 {
-#pragma GCC unroll 4  // a jump for every four steps
+#pragma GCC unroll 4  // a jump per four steps
     for (size_t k = 0; k < n; k++)
         for (int r = 0; r < ROWS; r++)
             for (int v = 0; v < COLUMNS; v++)
@@ -41,7 +36,7 @@ INLINE struct block block_product(struct block c, const float *a, ptrdiff_t row,
     return c;
 }
 
-/* The same for column v alone, where the others do not count. v is a constant, or the block leaves the registers. */
+/* For column v alone. v must be a constant, or the block leaves its registers. */
 INLINE struct block column_product(int v, struct block c, const float *a, ptrdiff_t row,
                                    ptrdiff_t step, const vec (*B)[COLUMNS], size_t n)
 {

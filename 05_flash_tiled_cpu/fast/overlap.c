@@ -1,19 +1,10 @@
 /*
  * Step: softmax among the products.
  *
- * `block` does one thing after the other: all scores of a tile, then all exponentials, then the
- * outputs. While it computes exponentials the multiply-add units have little to do. A modern processor
- * looks a few hundred instructions ahead, and would begin the next products meanwhile, if they came
- * soon enough. So each block of 8 keys gets its exponentials at once, and the next block's products
- * follow right behind.
- *
- * What stood in the way is the maximum: the weights of a block are 2^{x - m}, and m is known when
- * all scores of the tile are. But m need not be the maximum. Any number that is not far from it will do:
- *
- *     2^{x - m} / sum of 2^{x - m}  is the same for every m, as long as nothing overflows.
- *
- * So m may lag behind. It moves only when a weight would be more than e^11, which after the first block
- * hardly ever happens. (FlashAttention-4 does this on a GPU, to save rescaling.)
+ * Each block of 8 keys gets its exponentials at once, so the processor can start the next block's
+ * products meanwhile. The tile's maximum is not known yet, but 2^{x - m} / sum of 2^{x - m} is the
+ * same for any m. So m lags, and moves only when a weight would exceed e^11, as in
+ * FlashAttention-4.
  */
 #include "05_flash_tiled_cpu/fast/overlap.h"
 

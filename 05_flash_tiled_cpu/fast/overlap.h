@@ -1,19 +1,13 @@
-/*
- * A group of queries and a tile of keys, with the softmax among the products.
- */
 #ifndef FLASH_TILED_OVERLAP_H
 #define FLASH_TILED_OVERLAP_H
 
 #include "05_flash_tiled_cpu/fast/block.h"
 
-/*
- * m catches up with `most`. All that was weighted by the old m is rescaled: O and l, and of this tile j
- * rows of P and their sums.
- */
+/* m = most; rescales O, l, and the tile's first j rows of P and their sums. */
 void overlap_catch_up(struct group *g, const vec most[COLUMNS], size_t d, group_row *P, size_t j,
                       vec sum[COLUMNS]);
 
-/* The scores c become rows j, j + 1, … of P, and are added to the sums. */
+/* Turns scores c into rows j, j + 1, … of P, and adds them to the sums. */
 INLINE void overlap_take(struct group *g, struct block c, size_t d, group_row *P, size_t j,
                          vec sum[COLUMNS])
 {
@@ -34,7 +28,7 @@ INLINE void overlap_take(struct group *g, struct block c, size_t d, group_row *P
         }
 }
 
-/* m, l and O take note of the keys j0 … j0 + n - 1 of the head. P has room for n + ROWS rows. */
+/* P has room for n + ROWS rows. */
 void overlap_see(struct group *g, const struct head *a, size_t j0, size_t n, group_row *P);
 
 #endif

@@ -1,11 +1,8 @@
 /*
  * Step: sums in registers.
  *
- * The compiler's loop has two vectors of sums on their way, and every multiply-add loads a vector of its
- * own. Here four sums stay in vector registers until a dot product is done: four keys, one vector of
- * queries. Each vector of Q, once loaded, serves four keys.
- *
- * No compiler finds this by itself, so from here on the vectors are written out (vec.h).
+ * The compiler's loop loads a vector for every multiply-add. Here four sums stay in registers, and
+ * a loaded vector of Q serves four keys. No compiler finds this, so vectors are explicit (vec.h).
  */
 #include "05_flash_tiled_cpu/fast/columns.h"
 #include "05_flash_tiled_cpu/fast/exp2.h"
@@ -13,10 +10,7 @@
 
 enum { AT_ONCE = 4 };
 
-/*
- * c(r, i) += sum over k of a(r, k) B(k, i), for AT_ONCE rows of c, and one vector of queries i. A row
- * of c, and of B, has QUERIES elements; a(r, k) lies at a + r row + k step.
- */
+/* c(r, i) += sum over k of a(r, k) B(k, i), for AT_ONCE rows and a vector of queries i. */
 INLINE void product(float *c, const float *a, size_t row, size_t step, const float *B, size_t n)
 {
     vec sum[AT_ONCE];
@@ -29,7 +23,6 @@ INLINE void product(float *c, const float *a, size_t row, size_t step, const flo
         vec_store(c + r * QUERIES, sum[r]);
 }
 
-/* The same for one row: where fewer than AT_ONCE are left. */
 INLINE void row_product(float *c, const float *a, size_t step, const float *B, size_t n)
 {
     vec sum = vec_load(c);
@@ -38,7 +31,6 @@ INLINE void row_product(float *c, const float *a, size_t step, const float *B, s
     vec_store(c, sum);
 }
 
-/* All rows of c, and all queries. */
 INLINE void products(float *c, size_t rows, const float *a, size_t row, size_t step, const float *B,
                      size_t n)
 {

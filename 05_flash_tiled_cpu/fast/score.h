@@ -1,6 +1,3 @@
-/*
- * Scores that are more than a scaled dot product: `score_of` of attention.h, for a vector of pairs at once.
- */
 #ifndef FLASH_TILED_SCORE_H
 #define FLASH_TILED_SCORE_H
 
@@ -8,8 +5,8 @@
 #include "common/problem/attention.h"
 
 /*
- * tanh, off by a few units in the last place of the result also near 0, where a score that is far from the cap is. There it is
- * Cephes's polynomial; from 5/8 on 1 - 2 / (e^{2 |x|} + 1), which is 1 in float32 from 9.02 on. NaN stays NaN.
+ * Off by a few units in the last place: Cephes's polynomial below 5/8, then 1 - 2 / (e^{2 |x|} +
+ * 1), which is 1 from 9.02. NaN stays NaN.
  */
 INLINE vec vec_tanh(vec x)
 {
@@ -25,16 +22,15 @@ INLINE vec vec_tanh(vec x)
     return vec_pick(size < 0.625f, near, vec_pick(x < 0.0f, -far, far));
 }
 
-/* Scores, and their derivatives by the dot products. */
 struct vec_score {
     vec x, slope;
 };
 
-/* Pair by pair: right for whatever `score_of` says, and slow. */
+/* slow */
 INLINE struct vec_score vec_score_by_lanes(const struct attention *p, size_t b, size_t h, ivec i,
                                            ivec j, vec dot)
 {
-    vec x = dot, slope = dot;  // in a struct, gcc 12 takes their lanes for uninitialized
+    vec x = dot, slope = dot;  // gcc 12 thinks a struct's lanes uninitialized
     for (int n = 0; n < LANES; n++) {
         x[n] = (float)score_of(p, b, h, (size_t)i[n], (size_t)j[n], (double)dot[n]);
         slope[n] = (float)score_slope(p, b, h, (size_t)i[n], (size_t)j[n], (double)dot[n]);
@@ -45,7 +41,7 @@ INLINE struct vec_score vec_score_by_lanes(const struct attention *p, size_t b, 
 INLINE struct vec_score vec_score(const struct attention *p, size_t b, size_t h, ivec i, ivec j,
                                   vec dot)
 {
-    // Your variant, once it has to be fast: its formula and its derivative for vectors.
+    // Your variant's formula and derivative, once it has to be fast.
     if (p->softcap <= 0.0f)
         return vec_score_by_lanes(p, b, h, i, j, dot);
     const vec t = vec_tanh(dot * p->scale / p->softcap);

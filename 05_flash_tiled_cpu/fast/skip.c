@@ -1,16 +1,13 @@
 /*
- * Step: causal order, and what it hides is not even looked at.
+ * Step: causal order.
  *
- * A group of queries attends to no key after its last query's position, so its loop over the keys ends there.
- * Only the last few blocks before that end have some scores that do not count; they become -inf. So causal
- * attention takes about half as long as `block` does for all pairs, which is what computing
- * everything and throwing half of it away would cost.
+ * A group's loop ends after its last query's position, and only the last few blocks are masked. So
+ * it takes about half as long as `block` does for all pairs.
  */
 #include "05_flash_tiled_cpu/fast/skip.h"
 
 #include "05_flash_tiled_cpu/steps/steps.h"
 
-/* As block's, with causal order. */
 static void skip_see(struct group *g, const struct head *a, size_t j0, size_t n, group_row *S)
 {
     const size_t d = a->p->d;

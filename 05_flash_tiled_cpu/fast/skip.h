@@ -1,24 +1,20 @@
-/*
- * Causal order for a group of queries: where its keys end, and which scores do not count.
- */
 #ifndef FLASH_TILED_SKIP_H
 #define FLASH_TILED_SKIP_H
 
 #include "05_flash_tiled_cpu/fast/block.h"
 
-/* The first key after all those that the queries i0 … i0 + rows - 1 attend to. */
+/* The number of keys to which any of the queries i0 … i0 + rows - 1 attends. */
 INLINE size_t skip_behind(const struct head *a, size_t i0, size_t rows)
 {
     const ptrdiff_t end = (ptrdiff_t)(i0 + rows) + attention_band(a->p).high;
     return end < 0 ? 0 : min((size_t)end, a->p->Nk);
 }
 
-/* -inf for the queries of the group that come too early in the text to see keys j, j + 1, …. */
 INLINE struct block skip_hide(struct block c, const struct group *g, const struct head *a, size_t j)
 {
     const ptrdiff_t first = (ptrdiff_t)j - attention_band(a->p).high - (ptrdiff_t)g->i0;
     if (first + ROWS <= 1)
-        return c;  // all of them see all of these
+        return c;
     for (int r = 0; r < ROWS; r++)
         for (int v = 0; v < COLUMNS; v++) {
             const int32_t from = first + r < GROUP ? (int32_t)first + r : GROUP;

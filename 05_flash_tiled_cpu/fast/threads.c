@@ -1,10 +1,8 @@
 /*
  * Step: all cores.
  *
- * Every group of queries is work of its own. One head after the other, because the groups
- * of a head read the same keys, and find them in the cache. In causal order the groups at the end of the
- * text have the most keys to see. They go first: whoever takes the last, short ones then does not keep the
- * others waiting for long.
+ * Groups of queries are independent. Heads follow one another, to keep K and V in the cache;
+ * causal groups with the most keys go first, so that threads end together.
  */
 #include "common/cpu/threads.h"
 

@@ -1,9 +1,8 @@
 /*
- * LANES x LANES numbers, transposed in registers.
+ * Transposes LANES x LANES numbers in registers.
  *
- * In rounds: with s = LANES/2, LANES/4, … 1 the two off-diagonal s x s blocks of every 2s x 2s block
- * change places. Rows i and i + s do that together, in two shuffles: one takes the lanes without bit s of
- * both, the other those with it. After the last round everything is across the diagonal. Of four rows:
+ * In rounds, s = LANES/2, … 2, 1: two shuffles of rows i and i + s, without and with bit s of the
+ * lane, exchange the off-diagonal s x s blocks of every 2s x 2s block.
  *
  *     a0 a1 a2 a3          a0 a1 c0 c1          a0 b0 c0 d0
  *     b0 b1 b2 b3   s = 2  b0 b1 d0 d1   s = 1  a1 b1 c1 d1
@@ -15,11 +14,10 @@
 
 #include "05_flash_tiled_cpu/fast/vec.h"
 
-/* Lane l of the first shuffle, and of the second: which lane of a, or LANES + lane of b, it takes. */
+/* The lane of a, or LANES + lane of b, that lane l of each shuffle takes. */
 #define WITHOUT(s, l) ((l) & (s) ? LANES + (l) - (s) : (l))
 #define WITH(s, l) ((l) & (s) ? LANES + (l) : (l) + (s))
 
-/* A shuffle's lanes have to be written out. */
 #if defined(__AVX512F__)
 #define EVERY_LANE(f, s)                                                                      \
     f(s, 0), f(s, 1), f(s, 2), f(s, 3), f(s, 4), f(s, 5), f(s, 6), f(s, 7), f(s, 8), f(s, 9), \
@@ -30,7 +28,7 @@
 #define EVERY_LANE(f, s) f(s, 0), f(s, 1), f(s, 2), f(s, 3)
 #endif
 
-/* What clang and gcc call a shuffle; gcc before 12 has a word of its own. */
+/* gcc before 12 has another name. */
 #if defined(__clang__) || __GNUC__ >= 12
 #define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else

@@ -1,8 +1,4 @@
-/*
- * LANES numbers at a time, in the vector extensions of GNU C: gcc and clang make of them whatever the
- * processor has that they compile for. AVX-512 has 16 lanes, AVX2 8, SSE2 and NEON 4; on a processor
- * with no vectors at all it is slow, and still right.
- */
+/* Vectors of LANES numbers in GNU C: 16 for AVX-512, 8 for AVX2, 4 for SSE2, NEON, or none. */
 #ifndef FLASH_TILED_VEC_H
 #define FLASH_TILED_VEC_H
 
@@ -21,16 +17,14 @@ enum { LANES = 4 };
 #endif
 
 /*
- * The scale c of attention, in the parts that the steps use. A score q.k is not multiplied by it; the
- * difference of two scores is, for there rounding costs less. Only c's sign belongs to the scores, or their
- * maximum would be the wrong end. So the queries are multiplied by the sign (0 if c is 0), and with
- * x = sign q.k
+ * Only the sign of attention's scale c (0 if c is 0) is applied to queries, as scaling differences
+ * of scores rounds less. With x = sign q.k
  *
  *     e^{c q.k} / e^{|c| m} = 2^{(x - m) factor},    size = |c|,    factor = |c| log2(e)
  */
 struct scale {
     float sign, size, factor;
-    float slack;  // how far m may lag behind the maximum (overlap.c): a weight is at most e^11 then
+    float slack;  // m's largest lag (overlap.c): weights <= e^11
 };
 
 static inline struct scale scale_of(float scale)
@@ -43,7 +37,7 @@ typedef float vec __attribute__((vector_size(4 * LANES)));
 typedef int32_t ivec __attribute__((vector_size(4 * LANES)));
 typedef uint32_t uvec __attribute__((vector_size(4 * LANES)));
 
-/* What is called for every vector must not be called at all. */
+/* Per-vector functions must never be real calls. */
 #define INLINE static inline __attribute__((always_inline))
 
 INLINE vec vec_of(float x)
@@ -63,7 +57,7 @@ INLINE void vec_store(float *x, vec v)
     memcpy(x, &v, sizeof v);
 }
 
-/* LANES elements of x, or the n there are and zeros after them. */
+/* min(n, LANES) elements, then zeros. */
 INLINE vec vec_load_some(const float *x, size_t n)
 {
     vec v = { 0.0f };
@@ -73,7 +67,6 @@ INLINE vec vec_load_some(const float *x, size_t n)
     return v;
 }
 
-/* The first n of LANES elements, or all of them, to x. */
 INLINE void vec_store_some(float *x, vec v, size_t n)
 {
     if (n >= LANES)
@@ -82,13 +75,13 @@ INLINE void vec_store_some(float *x, vec v, size_t n)
         memcpy(x, &v, n * sizeof *x);
 }
 
-/* a where `where` is all ones, b where it is 0: what a comparison of vectors gives. */
+/* a where `where` is all ones, b where 0 */
 INLINE vec vec_pick(ivec where, vec a, vec b)
 {
     return (vec)((where & (ivec)a) | (~where & (ivec)b));
 }
 
-/* b where one of them is NaN. gcc makes three instructions of a > b ? a : b for 16 lanes; there is one. */
+/* b if either is NaN. For 16 lanes, gcc makes three instructions of a > b ? a : b. */
 INLINE vec vec_max(vec a, vec b)
 {
 #if defined(__AVX512F__)
@@ -98,7 +91,6 @@ INLINE vec vec_max(vec a, vec b)
 #endif
 }
 
-/* Is it all ones in any lane? */
 INLINE int vec_any(ivec where)
 {
 #if defined(__AVX512F__)

@@ -1,6 +1,3 @@
-/*
- * Dropout's decisions for a vector of queries: common/problem/random.h's Philox, once in every lane.
- */
 #ifndef FLASH_TILED_VEC_PHILOX_H
 #define FLASH_TILED_VEC_PHILOX_H
 
@@ -14,10 +11,7 @@ struct vec_philox {
     uvec word[4];
 };
 
-/*
- * The upper and the lower half of a product of 64 bits. Of the portable lines gcc makes multiplications of 64 by
- * 64 bits, which are slow. With AVX-512's of 32 by 32, even lanes are multiplied, then odd ones.
- */
+/* gcc turns the portable lines into slow 64 by 64 multiplications. */
 INLINE void vec_multiply(uvec a, uint32_t factor, uvec *high, uvec *low)
 {
 #if defined(__AVX512F__)
@@ -33,7 +27,6 @@ INLINE void vec_multiply(uvec a, uint32_t factor, uvec *high, uvec *low)
 #endif
 }
 
-/* As philox4x32. */
 INLINE struct vec_philox vec_philox(struct vec_philox counter, uint64_t key)
 {
     uint32_t key_low = (uint32_t)key, key_high = (uint32_t)(key >> 32);

@@ -5,7 +5,7 @@ visibility_row *visibility_new(size_t n)
     return (visibility_row *)extra_fast("rows of lanes", n * GROUP);
 }
 
-/* The queries' own numbers; lanes after the last one have its number. */
+/* Lanes past the last query repeat it. */
 static void number_lanes(const struct group *g, visibility_row query)
 {
     const int32_t last = (int32_t)(g->i0 + g->rows - 1);
@@ -15,7 +15,6 @@ static void number_lanes(const struct group *g, visibility_row query)
     }
 }
 
-/* Column `column` of the block mask, for the queries of each lane. */
 static void column_of_blocks(const struct attention *p, const visibility_row query, size_t column,
                              visibility_row blocks)
 {
@@ -36,7 +35,7 @@ void visibility_fill(visibility_row *seen, const struct group *g, const struct h
     number_lanes(g, query);
     for (size_t r = 0; r < n; r++) {
         const size_t j = j0 + r;
-        // low <= j - i <= high, in whole numbers of 32 bits: lengths are below 2^30
+        // low <= j - i <= high in 32 bits: lengths are below 2^30
         const int32_t first = (int32_t)((ptrdiff_t)j - band.high),
                       last = (int32_t)((ptrdiff_t)j - band.low);
         const int32_t counts = !p->key_mask || p->key_mask[a->b * p->Nk + j] ? -1 : 0;

@@ -1,10 +1,8 @@
 /*
  * The merge rule as an operation of MPI.
  *
- * Keys are spread over the ranks, and one query attends to all of them. Each rank has the query's
- * state for its own keys: the maximum m of their scores, and the sums l of e^{x - m} and o of e^{x
- * - m} v. Chapter 03's merge of two states is a monoid, so MPI may combine them along any tree: one
- * MPI_Allreduce leaves every rank with the state of all keys.
+ * A rank's state over its own keys is m, the largest score, l = sum of e^{x - m}, and o = sum of
+ * e^{x - m} v. Chapter 03's merge is a monoid, so MPI_Allreduce may combine states along any tree.
  */
 #include "05_flash_tiled_cpu/steps/split_kv.h"
 #include "common/check/reference.h"
@@ -16,7 +14,6 @@
 
 enum { D = 64, N = 1000 };
 
-/* MPI's operation: merges `count` states of a into those of b. */
 static void merge(void *a, void *b, int *count, MPI_Datatype *type)
 {
     (void)type;
@@ -24,7 +21,7 @@ static void merge(void *a, void *b, int *count, MPI_Datatype *type)
         split_combine((struct split *)b + n, (struct split *)a + n, D);
 }
 
-/* The state for keys begin … end - 1: a key's score is its m, and its v is o. */
+/* For keys begin … end - 1. */
 static struct split state_of(const float *q, const float *K, const float *V, size_t begin,
                              size_t end)
 {

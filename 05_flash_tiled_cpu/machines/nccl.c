@@ -1,9 +1,8 @@
 /*
- * ring.c's exchange and wait for GPUs, with NCCL instead of MPI. Compiled where nccl.h exists;
- * untried, as we have one GPU.
+ * ring.c's exchange and wait with NCCL, for GPUs. Untried, as we have one GPU.
  *
- * Two streams replace the two requests. Copies wait until kernels have read the room that they
- * overwrite; kernels wait until the next keys have arrived; the CPU never waits.
+ * Copies wait for kernels that read the room they overwrite, kernels for their keys; the CPU never
+ * waits.
  */
 #include "05_flash_tiled_cpu/machines/ring.h"
 

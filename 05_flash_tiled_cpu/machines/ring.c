@@ -1,12 +1,8 @@
 /*
  * Ring attention.                          bytes sent by a rank: 8 B Hkv d (Nk - its successor's keys)
  *
- * Queries stay with their rank; K and V travel. In step s rank r has the keys of rank r - s. While
- * `complete` computes on them, they are sent to rank r + 1, and those of rank r - s - 1 arrive.
- * After R steps each query has met every key, and no rank ever held more than three parts.
- *
- * Chapter 03's merge adds a part's O and lse to those of the parts before: its state is (lse, 1),
- * because e^lse is the sum of all its e^x.
+ * In step s rank r computes on the keys of rank r - s, while they are sent on and those of r - s -
+ * 1 arrive. Chapter 03's merge adds a part as (lse, 1), because e^lse is the sum of all its e^x.
  *
  * Liu, Zaharia, Abbeel, "Ring Attention with Blockwise Transformers", arXiv 2310.01889.
  */
@@ -50,7 +46,7 @@ static struct softmax_state state_of(float lse)
     return (struct softmax_state){ lse, lse == -INFINITY ? 0.0f : 1.0f };
 }
 
-/* A query's O and lse take in what it has from other keys. */
+/* A query's O and lse take in other keys. */
 static void merge(float *O, float *lse, const float *other_O, float other_lse, size_t d)
 {
     const struct softmax_state mine = state_of(*lse), other = state_of(other_lse);
@@ -61,7 +57,7 @@ static void merge(float *O, float *lse, const float *other_O, float other_lse, s
     *lse = both.m + logf(both.l);
 }
 
-/* Merges this rank's queries with the keys at hand, by blocks in which a query attends to a key. */
+/* By blocks with unmasked pairs. */
 static void take_in(const struct ring *r, const float *Q, struct keys keys, float *block_O,
                     float *O, float *lse)
 {

@@ -1,6 +1,4 @@
-/*
- * Attention on several machines: what each rank holds, and the ring of K and V.
- */
+/* Attention on several machines: each rank's part, and the ring of K and V. */
 #ifndef MACHINES_RING_H
 #define MACHINES_RING_H
 
@@ -18,35 +16,27 @@ struct ring {
     struct part queries;
 };
 
-/*
- * A part's K and V, (B, Hkv, rows, d), and mask, (B, rows), or NULL, adjacent in the bytes that
- * travel.
- */
+/* A part's K and V (B, Hkv, rows, d), and mask (B, rows) or NULL, adjacent in memory. */
 struct keys {
     struct part part;
     float *K, *V;
     uint8_t *mask;
 };
 
-/* The part of `owner` in `bytes`, which may be NULL; and its bytes. */
+/* Of `owner`, in `bytes`, or NULL; its size. */
 struct keys ring_keys(const struct ring *r, size_t owner, void *bytes);
 size_t ring_keys_bytes(const struct ring *r, const struct part *part);
 
-/* The ranks `distance` before and after this one. */
 size_t ring_before(const struct ring *r, size_t distance);
 size_t ring_after(const struct ring *r, size_t distance);
 
-/*
- * Starts sending `from` to the next rank and receiving `to` from the one before. MPI_Waitall ends
- * both.
- */
+/* Starts sending to the next rank and receiving from the one before; MPI_Waitall ends both. */
 void ring_exchange(const struct ring *r, const void *from, size_t from_bytes, void *to,
                    size_t to_bytes, MPI_Request both[2]);
 
 /*
- * O (B, H, rows, d) and lse (B, H, rows) of this rank's queries Q. `bytes` has its own K and V; the
- * two rooms `travelling`, each for the largest part, receive others'. `block` is scratch, (d + 1)
- * floats a query.
+ * O (B, H, rows, d) and lse (B, H, rows) of queries Q. `bytes` has this rank's K and V; both
+ * `travelling` fit the largest part; `block` is scratch, (d + 1) floats per query.
  */
 void ring_forward(const struct ring *r, const float *Q, void *bytes, unsigned char *travelling[2],
                   float *block, float *O, float *lse);

@@ -3,10 +3,8 @@
  *
  *     O_i = sum over j of (scale Q_i K_j^T) V_j
  *
- * A row of O is a sum over all keys. A sum may be cut anywhere: each block of keys adds its part as
- * soon as it is there, and the scores of a tile are thrown away again. So S is never stored, and any
- * Br and Bc give the same O. What is missing for attention is the softmax between the two products.
- * (Tr = ceil(Nq / Br) is the number of blocks of queries; each has all keys and values go past it.)
+ * Each block of keys adds its part of the sum, and its scores are discarded. Any Br and Bc give
+ * the same O. Tr = ceil(Nq / Br).
  */
 #include "05_flash_tiled_cpu/steps/observe.h"
 

@@ -1,11 +1,10 @@
 /*
- * Dropout.                                                       the accesses of masks, and no more
+ * Dropout.                                                              accesses as masks
  *
  *     O = Dropout(softmax(Mask(S))) V        a weight stays with probability 1 - P, times 1/(1 - P)
  *
- * The softmax is of all weights: l is summed before any is dropped. And the mask is not stored, it
- * would be as large as S. Whether weight (b, h, i, j) stays is a function of these four numbers and
- * a seed (dropout_keeps), so any tile, thread or backward pass can ask again and hears the same.
+ * l is summed before any weight is dropped. The mask would be as large as S, so each decision is
+ * recomputed from (b, h, i, j) and a seed (dropout_keeps).
  */
 #include "05_flash_tiled_cpu/steps/dropout.h"
 
@@ -13,7 +12,7 @@
 #include "05_flash_tiled_cpu/steps/masks.h"
 #include "05_flash_tiled_cpu/steps/observe.h"
 
-/* Weights in S are multiplied by Z of the papers: 1/(1 - P) where they stay, else 0. */
+/* By 1/(1 - P), or 0. */
 static void drop(const struct head *a, struct tile t, struct fast_memory *fast)
 {
     const struct attention *p = a->p;

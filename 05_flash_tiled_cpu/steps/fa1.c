@@ -1,27 +1,24 @@
 /*
  * FlashAttention.                              Nq d + 2 Nq + 2 Nk d + Tc (3 Nq d + 4 Nq) accesses
  *
- * Every tile of scores is a block in the sense of chapter 03: it has a maximum and a sum, and merges
- * with what a query has seen before. O is chapter 04's average, right for the keys so far. What is
- * new is that a block of keys, once loaded, serves all queries before the next one is loaded.
+ * A block of keys, once loaded, serves all queries. O, l and m are reloaded and stored again for
+ * every block, merged as in chapter 03.
  *
- * Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 1, whose line numbers are on the right.
- * O, l and m live in slow memory, because the queries come round again for every block of keys.
+ * Right margin: lines of Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 1.
  */
 #include "03_online_softmax/softmax_state.h"
 #include "05_flash_tiled_cpu/steps/observe.h"
 
-// The numbers of the paper's lines stand in a column.
 // clang-format off
 
-/* Q_i, K_j, V_j and O_i share fast memory; the smaller Br keeps S, Br by Bc, within M/4. */
+/* Q_i, K_j, V_j and O_i share fast memory; the smaller Br keeps S within M/4. */
 struct tile_size fa1_size(size_t M, size_t d)
 {
     const size_t Bc = (M - 1) / (4 * d) + 1;                                 // 1
     return (struct tile_size){ .Br = min(Bc, d), .Bc = Bc };
 }
 
-/* Row r of a tile: its scores S become weights, and the old average O makes room for them. */
+/* Turns row r of S into weights; rescales O. */
 static void fa1_row(struct fast_memory *fast, size_t r, size_t cols, size_t d)
 {
     float *S = fast->S + r * cols, *O = fast->O + r * d, *m = &fast->m[r], *l = &fast->l[r];
@@ -37,7 +34,7 @@ static void fa1_row(struct fast_memory *fast, size_t r, size_t cols, size_t d)
     const float old = *l * exp_minus(*m, m_new), factor = exp_minus(m_tile, m_new);
     const float l_new = old + factor * l_tile;
     if (l_new == 0.0f)
-        return;                     // all scores so far are -inf: there is nothing to add
+        return;                     // all scores so far are -inf
     for (size_t k = 0; k < d; k++)                                           // 12
         O[k] *= old / l_new;
     for (size_t c = 0; c < cols; c++)

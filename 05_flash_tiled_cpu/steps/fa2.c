@@ -1,22 +1,20 @@
 /*
  * FlashAttention-2.                                               2 Nq d + Nq + 2 Tr Nk d accesses
  *
- * The loops change places: a tile of queries stays, and all keys go past it. So m, l and O never
- * leave fast memory, and rows need nothing from one another: they could be computed at once. O is
- * left undivided on the way, o = sum of e^{x - m} v, and divided by l when all keys have been seen.
+ * The loops are swapped: a tile of queries stays in fast memory while we stream all keys. O is
+ * divided by l only at the end.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1. Its line 10 is printed with an inverse,
- * diag(e^{m_old - m_new})^-1. That is a misprint: l and O are rescaled by the same factor.
+ * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1. Its line 10
+ * prints diag(e^{m_old - m_new})^-1, an inverse, by mistake.
  */
 #include "05_flash_tiled_cpu/steps/fa2.h"
 
 #include "03_online_softmax/softmax_state.h"
 #include "05_flash_tiled_cpu/steps/observe.h"
 
-// The numbers of the paper's lines stand in a column.
 // clang-format off
 
-/* Here K and V come round again, once for every tile of queries: so it is Br that has to be large. */
+/* K and V are loaded for every tile of queries, so Br has to be large. */
 struct tile_size fa2_size(size_t M, size_t d)
 {
     const struct tile_size size = fa1_size(M, d);

@@ -1,15 +1,13 @@
 /*
  * Masks.                    2 Nq d + Nq + 2 d for each key of each tile that is not skipped
  *
- * Whatever hides a key from a query (causal order, a window, padding, a block mask) is one question:
- * visible(b, h, i, j)? For a full tile of them there are three answers, by tile_kind:
+ * Kinds of tiles, by visible(b, h, i, j):
  *
- *     SKIPPED   every pair is masked: K_j and V_j are not even loaded
- *     PARTIAL   the scores that do not count become -inf, so their weights are exactly 0
- *     FULL     nothing to ask: fa2's inner step, unchanged
+ *     SKIPPED   every pair is masked: K_j and V_j are not loaded
+ *     PARTIAL   masked scores become -inf, so their weights are exactly 0
+ *     FULL      fa2's inner step, unchanged
  *
- * Skipping tiles is FlashAttention's Algorithm 5 (arXiv 2205.14135), block-sparse attention, where
- * the mask's blocks are the kernel's tiles. Here they have sizes of their own.
+ * FlashAttention's Algorithm 5 (arXiv 2205.14135), for any size of blocks.
  */
 #include "05_flash_tiled_cpu/steps/masks.h"
 

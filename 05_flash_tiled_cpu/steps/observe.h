@@ -1,22 +1,18 @@
-/*
- * Looking over a step's shoulder. The watched build of a step shows an observer, if there is one,
- * its fast memory twice a tile; the other build has nothing of it. --trace and the executable
- * theorem are observers.
- */
+/* The watched build calls an observer twice per tile: for --trace and theorem_check. */
 #ifndef FLASH_TILED_OBSERVE_H
 #define FLASH_TILED_OBSERVE_H
 
 #include "05_flash_tiled_cpu/steps/tile.h"
 
 enum moment {
-    SCORED,  // S has the scores of the tile
-    DONE,    // S has its weights, and m, l and O have taken it in
+    SCORED,  // S has scores
+    DONE,    // S has weights; m, l and O are updated
 };
 
 typedef void observer(void *context, enum moment moment, const struct head *a, struct tile t,
                       const struct fast_memory *fast);
 
-/* The watched steps show `who` what they do, until the next call. NULL: they show it to no one. */
+/* Until the next call; NULL for none. */
 void observe_with(observer *who, void *context);
 
 extern observer *observing;

@@ -3,8 +3,8 @@
  *
  *     P_ij = e^{S_ij} / (e^{sink} + sum over the keys of e^{S_ij})
  *
- * A sink is a score that takes part in the softmax and has no value, so that a query may attend to nothing: gpt-oss learns
- * one for each query head. In m, l and O it is another state to begin with, and all that follows stays as it is.
+ * A sink is a score without a value: a query may attend to nothing. gpt-oss learns one per query
+ * head. Only the initial m and l change.
  */
 #include "05_flash_tiled_cpu/steps/sink.h"
 
@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-/* m and l of the queries of t, which have seen the sink and no key yet; O is 0. */
+/* m = sink, l = 1, O = 0. */
 static void sink_begin(float sink, struct tile t, struct fast_memory *fast)
 {
     // BEGIN SOLUTION

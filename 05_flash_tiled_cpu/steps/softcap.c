@@ -1,16 +1,14 @@
 /*
- * A score of one's own.                                       dropout's accesses, and not one more
+ * Changed scores.                                                         accesses as dropout
  *
- *     S = score(scale Q K^T)        for example softcap: C tanh(scale Q K^T / C), so that no score is beyond C or -C
+ *     S = score(scale Q K^T)        for example softcap: C tanh(scale Q K^T / C)
  *
- * A score is changed where it lies, in fast memory, between the product and the mask. So it costs operations and no access.
- * The order matters: a masked score is -inf and must stay so, but C tanh(-inf / C) is -C, a score like any other.
- * (Gemma 2 was trained with softcap; PyTorch's FlexAttention calls the function score_mod.)
+ * The score changes before the mask: C tanh(-inf / C) would be -C. (Gemma 2 uses softcap;
+ * PyTorch's FlexAttention calls the function score_mod.)
  */
 #include "05_flash_tiled_cpu/steps/dropout.h"
 #include "05_flash_tiled_cpu/steps/fa2.h"
 
-/* A tile: dot products become scores, and these become weights. */
 static void softcap_weigh(const struct head *a, struct tile t, enum tile_kind kind,
                           struct fast_memory *fast)
 {

@@ -1,16 +1,13 @@
 /*
  * Few queries, many keys.         dropout's accesses + (splits - 1) Nq d + splits Nq (2 d + 4)
  *
- * A model that writes text has one new query at a time, and it attends to all keys so far. One tile of
- * queries keeps only one thread busy, so we split the keys instead. Each split has m, l and O of its own,
- * as if there were no other keys, and chapter 03's merge combines them:
+ * One tile of queries keeps one thread busy, so we split the keys, and combine their m, l and O:
  *
  *     m = max(m_a, m_b)
  *     l = l_a e^{m_a - m} + l_b e^{m_b - m}
  *     O = O_a e^{m_a - m} + O_b e^{m_b - m}
  *
- * The splits do not depend on one another, so each can go to its own thread, warp or machine.
- * (Its authors call this "Flash-Decoding": Dao, Haziza, Massa, Sizov, 2023.)
+ * "Flash-Decoding": Dao, Haziza, Massa, Sizov, 2023.
  */
 #include "05_flash_tiled_cpu/steps/split_kv.h"
 

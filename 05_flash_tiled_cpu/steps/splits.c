@@ -1,9 +1,6 @@
-/*
- * How many splits there are, which keys each has, and the memory for their m, l and O.
- */
 #include "05_flash_tiled_cpu/steps/split_kv.h"
 
-/* Pieces of work that one problem should give, and the fewest keys worth a piece. */
+/* Splits per problem, and the fewest keys in one. */
 enum { WORK = 16, ROWS_OF_WORK = 64, KEYS = 128 };
 
 size_t split_count(const struct attention *p)

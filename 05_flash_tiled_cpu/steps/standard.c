@@ -1,14 +1,13 @@
 /*
  * Standard attention with its products by tiles.            2 Nq d + 2 Tr Nk d + 6 Nq Nk accesses
  *
- * Chapter 04's three kernels, but a tile of queries stays in fast memory while the keys go by, and
- * so does a tile of O while the values do. K and V are read Tr times instead of Nq times. S and P
- * are stored as before, and now they are most of the traffic: this is what tiles alone can do.
+ * Chapter 04's three kernels on tiles: K and V are loaded Tr times instead of Nq times. S and P
+ * are still stored.
  */
 #include "02_safe_softmax/safe_softmax.h"
 #include "05_flash_tiled_cpu/steps/tile.h"
 
-/* Half of fast memory for the queries (or O), half for the keys (or values). */
+/* Half of fast memory holds queries (or O), half keys (or values). */
 struct tile_size standard_size(size_t M, size_t d)
 {
     const size_t B = (M - 1) / (2 * d) + 1;

@@ -1,14 +1,11 @@
-/*
- * What the steps share: one head of a problem, a tile of it, and the fast memory that a tile lives
- * in. Only tile_load and tile_store touch slow memory.
- */
+/* Only tile_load and tile_store touch slow memory. */
 #ifndef FLASH_TILED_TILE_H
 #define FLASH_TILED_TILE_H
 
 #include "05_flash_tiled_cpu/steps/steps.h"
 #include "common/measure/traffic.h"
 
-/* One head: Q and O (Nq, d), K and V (Nk, d), lse (Nq); O and lse may be NULL where not written. */
+/* Q and O (Nq, d), K and V (Nk, d), lse (Nq); O and lse may be NULL. */
 struct head {
     const struct attention *p;
     size_t b, h;
@@ -16,23 +13,22 @@ struct head {
     float *O, *lse;
 };
 
-/* Head n = b H + h of the problem. */
+/* Head n = b H + h. */
 struct head head_of(const struct attention *p, size_t n, struct tensors x);
 
-/* The queries i0 … i0 + rows - 1 and the keys j0 … j0 + cols - 1. */
 struct tile {
     size_t i0, rows, j0, cols;
 };
 
 /*
- * Fast memory: Q and O (Br, d), K and V (Bc, d), m and l (Br), and S (Br, Bc), which becomes P in
- * place. The rows of a tile lie one after the other: row r of S begins at S + r * cols.
+ * Q and O (Br, d), K and V (Bc, d), m and l (Br), S (Br, Bc), which becomes P in place. Rows are
+ * adjacent: row r of S begins at S + r * cols.
  */
 struct fast_memory {
     float *Q, *K, *V, *O, *S, *m, *l;
 };
 
-/* Tiles larger than the problem get no more than they can use. Release it with fast_free. */
+/* Tiles are cut to the problem's size. Release with fast_free. */
 struct fast_memory fast_new(const struct attention *p, struct tile_size size);
 void fast_free(struct fast_memory *fast);
 
@@ -41,13 +37,12 @@ static inline size_t min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* How many tiles of `size` cover n, which is at least 1: Tr and Tc. */
+/* n >= 1. */
 static inline size_t ceil_div(size_t n, size_t size)
 {
     return (n - 1) / size + 1;
 }
 
-/* n elements from slow to fast memory, and back. */
 static inline void tile_load(float *fast, const float *slow, size_t n)
 {
     for (size_t k = 0; k < n; k++)
@@ -60,7 +55,6 @@ static inline void tile_store(float *slow, const float *fast, size_t n)
         slow[k] = fast[k];
 }
 
-/* n elements become x. */
 static inline void tile_fill(float *fast, float x, size_t n)
 {
     for (size_t k = 0; k < n; k++)
@@ -79,7 +73,7 @@ static inline void tile_scores(struct fast_memory *fast, struct tile t, size_t d
         }
 }
 
-/* O += P V, where P stands in S */
+/* O += P V, with P in S. */
 static inline void tile_add_product(struct fast_memory *fast, struct tile t, size_t d)
 {
     for (size_t r = 0; r < t.rows; r++)

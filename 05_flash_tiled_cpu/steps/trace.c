@@ -21,7 +21,6 @@ void trace_check(const struct attention *p)
                      TRACE_PAIRS, TRACE_D);
 }
 
-/* Runs the watched step, its output thrown away, under the eyes of `who`. */
 static void run_observed(const struct step *step, const struct attention_input *input,
                          struct tile_size size, observer *who, void *context)
 {
@@ -30,18 +29,17 @@ static void run_observed(const struct step *step, const struct attention_input *
     observe_with(NULL, NULL);
 }
 
-// ---- for people ---------------------------------------------------------------------------------
+// ---- for readers --------------------------------------------------------------------------------
 
 enum { COLUMNS_OF_TEXT = 82, NUMBERS_IN_A_LINE = 8 };
 
-/* How the trace is laid out, and the scores of a tile until it is done. */
 struct telling {
-    int width;  // of S and of P, where a query fits in one line; else 0
+    int width;  // of S and P if a query fits on one line, else 0
     size_t head;
     float scores[TRACE_PAIRS];
 };
 
-/* "S [0.63 2.58]" after `lead`, in as many lines as it takes. */
+/* "S [0.63 2.58]" after `lead`, wrapped. */
 static void print_numbers(const char *lead, const char *what, const char *format, const float *x,
                           size_t n)
 {
@@ -97,7 +95,7 @@ static void tell(void *context, enum moment moment, const struct head *a, struct
 void trace_step(const struct step *step, const struct attention_input *input, struct tile_size size)
 {
     const struct attention *p = &input->p;
-    const size_t width = 6 * min(size.Bc, p->Nk) + 3;  // of "[-0.26 -2.58] "
+    const size_t width = 6 * min(size.Bc, p->Nk) + 3;
     struct telling telling = { .head = p->B * p->H > 1 ? SIZE_MAX : 0 };
     if (15 + 2 * width + 15 + 7 * p->d + 1 <= COLUMNS_OF_TEXT)
         telling.width = (int)width;
@@ -164,10 +162,10 @@ struct proof {
 static double larger_error(double worst, double got, double expected, double unit)
 {
     const double error = got == expected ? 0.0 : fabs(got - expected) / unit;
-    return isnan(worst) || error <= worst ? worst : error;  // NaN is worse than any number
+    return isnan(worst) || error <= worst ? worst : error;  // NaN is the largest error
 }
 
-/* Query r of the tile against all keys up to the tile's last, in double. */
+/* In double. */
 static void check_row(struct proof *proof, const struct head *a, size_t i, size_t keys, float m,
                       float l, const float *O)
 {

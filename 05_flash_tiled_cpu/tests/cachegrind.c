@@ -1,10 +1,10 @@
 /*
- * A step and nothing else, for a simulated cache to look at: common/tools/tables.py.
+ * Runs one step for a simulated cache (common/tools/tables.py).
  *
- *     cachegrind STEP N D M RUNS     runs the step so many times, on random numbers
- *     cachegrind STEP N D M count    says how many accesses it counts
+ *     cachegrind STEP N D M RUNS     runs the step RUNS times, on random numbers
+ *     cachegrind STEP N D M count    prints its counted accesses
  *
- * The tiles are those that suit a fast memory of M elements. Nothing is checked: the tests do that.
+ * Tiles suit a fast memory of M elements. Nothing is checked here.
  */
 #include "04_flash_no_tiling/standard_attention.h"
 #include "05_flash_tiled_cpu/steps/steps.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* O and then lse, computed by so many threads; free() it. */
+/* O and then lse, computed by `threads` threads; free() it. */
 static float *run(const struct attention_input *input, struct tile_size size, size_t threads)
 {
     const struct attention *p = &input->p;

@@ -91,7 +91,10 @@ static void assert_same_bits(const struct test_problem *t, struct tile_size size
     free(first_lse);
 }
 
-/* Dropout drops the key with all the weight. Those of the others vanish, or do not, with the tiles: nothing is wrong. */
+/*
+ * Dropout drops the key with all the weight; whether the others' weights vanish depends on the
+ * tiles. Both are right.
+ */
 TEST(complete, may_lose_weights_that_float32_hardly_holds)
 {
     struct attention p = attention_of(1, 1, 1, 1, 3, 1);
@@ -131,7 +134,7 @@ TEST(complete, gives_the_same_bits_for_any_number_of_threads_under_every_option)
     }
 }
 
-/* The first text alone, and in a batch so large that its keys are not cut in splits: fast/complete.c says so. */
+/* The first text alone, and in a batch so large that its keys are not split (fast/complete.c). */
 TEST(complete, may_give_other_last_bits_in_a_larger_batch)
 {
     struct test_problem t = problem_of(attention_of(16, 2, 2, 40, 3000, 32), 0, 2);

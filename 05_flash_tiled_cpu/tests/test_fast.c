@@ -1,5 +1,6 @@
 /*
- * The steps: fast, and as right as the steps. They know shapes and, from skip on, causal order.
+ * The steps: fast, and as right as the steps. They support shapes and, after `block`, causal
+ * order.
  */
 #include "05_flash_tiled_cpu/tests/tiles.h"
 #include "common/cpu/memory.h"
@@ -64,7 +65,7 @@ TEST(steps, give_queries_that_see_no_key_zero_and_minus_infinity)
 {
     for (const struct step *step = named("skip"); step <= named("threads"); step++) {
         struct attention p = attention_of(1, 1, 1, 70, 20, 5);
-        p.causal = true;  // bottom-right: the first 50 queries stand before the first key
+        p.causal = true;  // bottom-right: the first 50 queries precede the first key
         struct test_problem t = problem_of(p, 0, 1);
         float O[70 * 5], lse[70];
         poison_fill(O, 70 * 5);
@@ -99,7 +100,7 @@ TEST(overlap, catches_up_with_scores_that_rise_by_hundreds)
         }
 }
 
-/* A NaN in a query or in a key that is seen is in the result, and in no row that has nothing to do with it. */
+/* A NaN in a query or unmasked key is in the result, but in no unrelated row. */
 TEST(steps, let_nan_be_seen)
 {
     for (const struct step *step = named("loops"); step <= named("complete"); step++) {

@@ -1,6 +1,4 @@
-/*
- * Masks: every option but dropout, what no query attends to, and what only some see.
- */
+/* Masks: every option but dropout, keys to which no query attends, and keys to which some do. */
 #include "05_flash_tiled_cpu/tests/tiles.h"
 #include "common/tests/test.h"
 

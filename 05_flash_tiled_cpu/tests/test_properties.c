@@ -109,7 +109,7 @@ TEST(every_step, gives_averages_whose_weights_sum_to_one)
         }
 }
 
-/* q (k + c) = q k + q c: all scores of a query grow by the same, and softmax does not see it. */
+/* q (k + c) = q k + q c: all scores of a query grow by the same, which softmax ignores. */
 TEST(every_step, does_not_see_a_vector_that_is_added_to_all_keys)
 {
     for (const struct step *step = table.steps; step < end(); step = next(step))

@@ -1,6 +1,7 @@
 /*
- * A sink is a key without a value whose score is the same for every query. With a column more there is such a key: 1 in Q,
- * 0 in K, and sink / scale in the key. So the reference knows what is right, forward and backward.
+ * A sink is a key without a value whose score is the same for every query. One more column makes
+ * such a key: 1 in Q, 0 in K, and sink / scale in the key. So the reference covers it, forward and
+ * backward.
  */
 #include "05_flash_tiled_cpu/steps/sink.h"
 

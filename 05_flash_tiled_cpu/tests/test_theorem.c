@@ -1,6 +1,6 @@
 /*
- * Theorem 1, run: after every tile m, l and O are right for the keys gone past. And whoever checks
- * that, or prints a trace, sees each tile twice.
+ * Theorem 1, checked: after every tile m, l and O are right for the keys so far. Observers get
+ * each tile twice.
  */
 #include "05_flash_tiled_cpu/steps/observe.h"
 #include "05_flash_tiled_cpu/steps/trace.h"
@@ -130,7 +130,7 @@ TEST(theorem_1, of_fa2_is_about_an_output_that_is_not_yet_divided)
     problem_free(&t);
 }
 
-// ---- who looks over its shoulder ----------------------------------------------------------------
+// ---- observers ---------------------------------------------------------------------------------
 
 struct seen {
     size_t scored, done, wrong;

@@ -82,7 +82,7 @@ void assert_nan_stays_with_those_who_see_it(const struct step *step)
     p.causal = true;
     struct test_problem t = problem_of(p, 0, 1);
     float O[N * D], lse[N];
-    t.K[5 * D] = t.V[5 * D] = NAN;  // only the last query sees the last key
+    t.K[5 * D] = t.V[5 * D] = NAN;  // only the last query attends to the last key
     for (size_t form = 0; form < TILE_FORMS; form++) {
         run_form(step, form, &t, O, lse);
         for (size_t n = 0; n < N * D; n++)
@@ -93,7 +93,7 @@ void assert_nan_stays_with_those_who_see_it(const struct step *step)
     problem_free(&t);
 }
 
-/* The first Nq - Nk of causal queries stand before the first key. */
+/* The first Nq - Nk of causal queries precede the first key. */
 static void assert_first_rows_empty(const struct step *step, size_t Nq, size_t Nk)
 {
     enum { D = 3 };

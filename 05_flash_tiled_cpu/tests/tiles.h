@@ -12,7 +12,8 @@
 #include "common/tests/forward.h"
 
 enum {
-    WITH_SHAPES = WITH_SCALE | WITH_GROUPED_HEADS | WITH_UNEQUAL_LENGTHS,  // every step knows these
+    WITH_SHAPES =
+        WITH_SCALE | WITH_GROUPED_HEADS | WITH_UNEQUAL_LENGTHS,  // every step supports these
     WITH_MASKS =
         WITH_SHAPES | WITH_CAUSAL | WITH_TOP_LEFT | WITH_WINDOW | WITH_KEY_MASK | WITH_BLOCK_MASK,
 };
@@ -38,10 +39,10 @@ struct tile_size tiles_of(const struct step *step, size_t form, const struct att
 /* Some problems of any N and d, each in tiles that are not the others'. */
 void assert_random_tiles(const struct step *step);
 
-/* A step that knows masks keeps NaN in a key from the queries that do not see it. */
+/* In a step with masks, NaN in a key reaches only queries that attend to it. */
 void assert_nan_stays_with_those_who_see_it(const struct step *step);
 
-/* The same for queries that see no key: O = 0 and lse = -inf. */
+/* The same for queries without keys: O = 0 and lse = -inf. */
 void assert_empty_rows_are_empty(const struct step *step);
 
 /* A step that lacks some of the options gives bit for bit what it gives without them. */

@@ -12,30 +12,28 @@ extern "C" {
 #endif
 
 /*
- * In device memory (global memory): Q and O (B, H, Nq, d), K and V (B, Hkv, Nk, d), lse (B, H, Nq)
- * or NULL. Only the kernels that use them get S and P (B, H, Nq, Nk), m and l (B, H, Nq); else
- * NULL.
+ * In device memory: Q and O (B, H, Nq, d), K and V (B, Hkv, Nk, d), lse (B, H, Nq) or NULL. S and
+ * P (B, H, Nq, Nk), m and l (B, H, Nq) are NULL for kernels without them.
  */
 struct device_arrays {
     const float *Q, *K, *V;
     float *O, *lse;
     float *S, *P, *m, *l;
-    const uint16_t *Q16, *K16, *V16;  // in 16 bits, instead of Q, K and V …
-    uint16_t *O16;                    // … and of O, which are NULL then
-    unsigned *next;                   // the number of tiles taken, for persistent blocks
-    size_t Br, Bc;                    // the tile, for kernels with several (tiles.h)
+    const uint16_t *Q16, *K16, *V16;  // 16 bits, instead of Q, K and V …
+    uint16_t *O16;                    // … and O
+    unsigned *next;                   // tiles taken, for persistent blocks
+    size_t Br, Bc;                    // for kernels with several tiles (tiles.h)
 };
 
 /*
- * Starts the kernels for problem p, whose masks are in the device's memory too, on a stream of the current device; they may
- * still run when it returns. naive to ahead know batch, heads, scale and causal order, and d = 16, 32, 64,
- * 96, 128; complete knows all of attention.h but score_option, and d from 1 to 128. B H is at most 65 535. A query that
- * attends to no key has O = 0 and lse = -inf. Keys that no query of a tile attends to may hold anything; in naive
- * and fa1, whose threads go key by key, a NaN also stays with the queries of a tile that attend to its key.
+ * Starts the kernels for problem p, with masks in device memory, on a stream of the current
+ * device. B H <= 65 535. A query without keys has O = 0 and lse = -inf. Keys to which no query of
+ * a tile attends may hold anything; in naive and fa1 a NaN reaches only queries that attend to its
+ * key.
  *
- * Those are for float32. The kernels on tensor cores are for d = 64 and 128: turing for float16 and a GPU of compute capability
- * 7.5 or later, mma and what follows it also for bfloat16, and for 8.0 or later, those from wgmma on for 9.0; complete knows these types
- * too, and then d = 32, 64, 96, 128 and 256.
+ * naive to ahead: float32, scale and causal order, d = 16, 32, 64, 96, 128. turing: float16,
+ * compute capability 7.5. mma and later: also bfloat16, 8.0, from wgmma 9.0, d = 64 and 128.
+ * complete: all but score_option, d <= 128, in 16 bits d = 32, 64, 96, 128 and 256.
  */
 typedef void kernel_launcher(const struct attention *p, const struct device_arrays *arrays,
                              cudaStream_t stream);

@@ -44,7 +44,7 @@ void run_on(const struct device *device, enum kernel_name name, const struct tes
 struct test_problem kernel_problem(enum kernel_name name, uint64_t seed, size_t most,
                                    unsigned options);
 
-/* The same of bfloat16 or of float16, for a kernel that knows float32 too: complete. */
+/* The same in bfloat16 or float16, for a kernel that also supports float32: complete. */
 struct test_problem narrow_problem(uint64_t seed, size_t most, unsigned options);
 
 /* The first of float32, bfloat16 and float16 that the kernel takes. */

@@ -1,25 +1,12 @@
 /*
- * All of it, on all cores: every option, fa2's five products with vectors, and the same bits always.
+ * Every option on all cores: fa2's five products with vectors, and the same bits every time.
  *
- * A task is a tile of keys: dK and dV are its own, also where several query heads share the keys. All tasks
- * of a head add to its dQ. A sum of floats depends on its order, so the order is fixed: to a tile of queries
- * the keys that it attends to are added from their first tile to their last. Each tile of queries has a number, `turn`:
- * the tile of keys that is to add next. A task works out what it has to add on its own, waits until it is its
- * turn, adds, and passes the turn on to the next tile of keys that these queries see.
- *
- * All tasks go from the last queries to the first. In causal order the last see all keys: so tasks begin at the
- * same queries and go on side by side, and one waits for another's addition, not for its full tile. From the
- * first queries on, each would begin at its own place on the diagonal, where the one before has yet to come.
- *
- * Nobody waits for ever. A task waits only for tasks that were taken before it: those of its head are taken in
- * the order of their keys, and at each tile of queries only earlier keys have their turn first. So of all
- * tasks at work, the one that was taken first waits for nobody. Heads come one after the other, because the
- * queries of one head are more likely to stay in a cache than those of all.
- *
- * So the result is the same bit for bit for any number of threads, one head is work for all of them, and there
- * are 5 products, not split's 7. Beside D and the turns, memory is a few tiles a thread.
+ * A task is a tile of keys, for all query heads that share it. Tasks add to a tile of dQ in the
+ * order of their keys, each in its turn. They go from the last queries to the first, where in
+ * causal order all can begin. No deadlock: a task waits only for tasks that were started before
+ * it.
  */
-#define _POSIX_C_SOURCE 200809L  // for sched_yield
+#define _POSIX_C_SOURCE 200809L  // sched_yield
 #include "07_backward/fast/workspace.h"
 #include "common/cpu/memory.h"
 #include "common/cpu/threads.h"
@@ -29,19 +16,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATIENCE = 20000 };  // looks at the turn: some tens of microseconds, about a tile's work
+enum { PATIENCE = 20000 };  // spins: about a tile's work
 
-/* What all threads share: the problem, its tiles, and whose turn it is. */
 struct work_list {
     const struct attention *p;
     struct tile_size size;
     size_t Tr, Tc;
     struct tensors x;
     float *D;
-    atomic_size_t *turn;  // (B, H, Tr), from 0 to Tc; Tc: all have added
+    atomic_size_t *turn;  // (B, H, Tr): next tile of keys, or Tc
 };
 
-/* Does some query of the head's tile i attend to some key of tile j? */
 static bool attends(const struct work_list *list, const struct backward_head *a, size_t i, size_t j)
 {
     const struct attention *p = list->p;
@@ -50,7 +35,7 @@ static bool attends(const struct work_list *list, const struct backward_head *a,
                      min(j0 + list->size.Bc, p->Nk)) != TILE_SKIPPED;
 }
 
-/* The first tile of keys, from tile j on, that tile i of the queries sees; Tc if there is none. */
+/* The first from j, or Tc. */
 static size_t next_seen(const struct work_list *list, const struct backward_head *a, size_t i,
                         size_t j)
 {
@@ -59,14 +44,13 @@ static size_t next_seen(const struct work_list *list, const struct backward_head
     return j;
 }
 
-/* Adds the tile's dQ, times its factor, to that in slow memory. */
 static void add_dQ(const struct workspace *w, const struct backward_head *a,
                    const struct queries *q)
 {
     const size_t d = a->p->d;
     const float factor = gradient_factor(a->p);
     for (size_t k = 0; k < d; k += LANES) {
-        const size_t n = k / GROUP, v = k % GROUP / LANES;  // panel n, and which vector of its rows
+        const size_t n = k / GROUP, v = k % GROUP / LANES;  // panel, vector of its rows
         for (size_t r = 0; r < q->rows; r++) {
             float *const dQ = a->dQ + (q->i0 + r) * d + k;
             const vec sum = vec_load_some(dQ, d - k) + factor * w->dQ[n * q->padded + r][v];
@@ -75,7 +59,7 @@ static void add_dQ(const struct workspace *w, const struct backward_head *a,
     }
 }
 
-/* Waits a while at the ready, as it is seldom long; then lets others have the core now and then. */
+/* Spins, as waits are mostly short, then yields. */
 static void wait_for(atomic_size_t *turn, size_t place)
 {
     for (unsigned asked = 1; atomic_load_explicit(turn, memory_order_acquire) != place; asked++)
@@ -83,7 +67,6 @@ static void wait_for(atomic_size_t *turn, size_t place)
             sched_yield();
 }
 
-/* Tile i of a head's queries past the keys of tile j, which it attends to and which are in w->k. */
 static void do_tile(struct work_list *list, struct workspace *w, const struct backward_head *a,
                     size_t i, size_t j)
 {
@@ -102,7 +85,7 @@ static void do_tile(struct work_list *list, struct workspace *w, const struct ba
     atomic_store_explicit(turn, next, memory_order_release);
 }
 
-/* Tile j of the keys of key/value head n, past all queries of the heads that share it. */
+/* Queries of all heads that share key/value head n. */
 static void do_task(struct work_list *list, struct workspace *w, size_t n, size_t j)
 {
     const struct attention *p = list->p;
@@ -123,7 +106,6 @@ static void do_task(struct work_list *list, struct workspace *w, size_t n, size_
         keys_end(&w->k[g], &keys);
 }
 
-/* D of query `row` of all heads, and its dQ = 0. */
 static void begin_row(struct work_list *list, size_t row)
 {
     const size_t d = list->p->d;
@@ -141,7 +123,6 @@ static void begin_row(struct work_list *list, size_t row)
     memset(list->x.dQ + row * d, 0, d * sizeof(float));
 }
 
-/* Tile `tile` of the queries of all heads: its rows, and whose turn it is first. */
 static void begin_tile(struct work_list *list, size_t tile)
 {
     const struct attention *p = list->p;
@@ -162,7 +143,7 @@ void backward_complete(const struct attention *p, struct tile_size size, struct 
     list.Tc = (p->Nk - 1) / size.Bc + 1;
     list.D = extra_slow("D", attention_rows(p));
     list.turn = allocate(p->B * p->H * list.Tr, sizeof *list.turn, "the turns");
-    atomic_size_t next;  // the task that nobody has taken
+    atomic_size_t next;  // first not started
     atomic_init(&next, 0);
 
     PARALLEL(omp parallel)

@@ -22,7 +22,7 @@ struct keys keys_take(group_row **left, size_t d, bool holes)
     };
 }
 
-/* x (cols, d) transposed into the group's d rows, with zeros in lanes that have no key. */
+/* Transposes x (cols, d) into d rows, 0 in lanes without a key. */
 static void to_lanes(group_row *to, const float *x, size_t cols, size_t d)
 {
     for (size_t v = 0; v < COLUMNS; v++)
@@ -37,7 +37,6 @@ static void to_lanes(group_row *to, const float *x, size_t cols, size_t d)
         }
 }
 
-/* The d rows of a group, times `factor`, transposed into x (cols, d). */
 static void from_lanes(float *x, const group_row *from, float factor, size_t cols, size_t d)
 {
     for (size_t v = 0; v < COLUMNS; v++)
@@ -74,7 +73,6 @@ void keys_end(const struct keys *k, const struct backward_head *a)
     from_lanes(a->dV + k->j0 * d, (const group_row *)k->dV, 1.0f, k->cols, d);
 }
 
-/* The lanes that have a key which the key mask shows. */
 static void lanes_that_count(const struct keys *k, const struct backward_head *a,
                              visibility_row counts)
 {
@@ -88,7 +86,6 @@ static void lanes_that_count(const struct keys *k, const struct backward_head *a
         }
 }
 
-/* Those whose block in this row of the block mask is shown. */
 static void row_of_blocks(const struct keys *k, const struct attention *p, size_t row,
                           visibility_row blocks)
 {
@@ -109,7 +106,7 @@ void keys_visible(visibility_row *seen, const struct keys *k, const struct backw
     lanes_that_count(k, a, counts);
     for (size_t r = 0; r < n; r++) {
         const size_t i = i0 + r;
-        // low <= j - i <= high, in whole numbers of 32 bits: lengths are below 2^30
+        // low <= j - i <= high in 32 bits: lengths are below 2^30
         const int32_t first = (int32_t)((ptrdiff_t)i + band.low - (ptrdiff_t)k->j0);
         const int32_t last = (int32_t)((ptrdiff_t)i + band.high - (ptrdiff_t)k->j0);
         if (p->block_mask && (r == 0 || i % p->mask_rows == 0))
@@ -122,10 +119,7 @@ void keys_visible(visibility_row *seen, const struct keys *k, const struct backw
     }
 }
 
-/*
- * Four neighbouring keys share one call of Philox. So the lanes are queries at first, and each call decides on a
- * vector of them and four keys; then a square of decisions is turned over, and the lanes are keys.
- */
+/* A Philox call decides for four adjacent keys, so lanes are queries first, then transposed. */
 void keys_kept(group_row *Z, const struct keys *k, const struct backward_head *a, size_t i0,
                size_t n)
 {

@@ -1,11 +1,8 @@
 /*
- * A group of keys, one in every lane of COLUMNS vectors: chapter 05's group, turned round.
+ * A group of keys, one per lane of COLUMNS vectors.
  *
- * There the queries stay and each has a lane. Here the keys stay, with their dK and dV: so each of them has a
- * lane. K and V are transposed once a group, dK and dV at its end; queries and dO stay as they lie in memory,
- * their elements are spread over the lanes one by one. Four of the five products are then chapter 05's
- * micro-kernel with B a row of the group. The fifth, dQ = dS K, sums over keys. For it the same micro-kernel has
- * elements of a row of K in its lanes, and dS gives the numbers that are spread.
+ * K and V are transposed once, dK and dV at the end. Four products are chapter 05's micro-kernel;
+ * dQ = dS K, a sum over keys, has elements of K in lanes and broadcasts dS.
  */
 #ifndef BACKWARD_KEYS_H
 #define BACKWARD_KEYS_H
@@ -14,22 +11,20 @@
 #include "07_backward/steps/tile.h"
 
 struct keys {
-    group_row *K, *V, *dK, *dV;  // d rows each; dK lacks the scale
-    group_row *rows;   // K as it lies, GROUP elements of a row: panel n, key c at [n GROUP + c]
-    group_row *holed;  // the same with zeros for some keys; NULL without holes
-    const group_row *seen;  // what the queries at hand see: rows, holed, or NULL for nothing
-    size_t first, end;      // … from which key, and to which
-    size_t q_first, q_end;  // … which of the queries: whole blocks of ROWS
-    size_t j0, cols;        // the group's first key, and how many there are
+    group_row *K, *V, *dK, *dV;  // d rows each; dK is unscaled
+    group_row *rows;             // K untransposed: panel n, key c at [n GROUP + c]
+    group_row *holed;            // the same, masked keys 0; or NULL
+    const group_row *seen;       // rows, holed, or NULL
+    size_t first, end;           // its range of keys
+    size_t q_first, q_end;       // its range of queries, in blocks of ROWS
+    size_t j0, cols;             // first key, number of keys
 };
 
-/* Rows of d elements in panels of GROUP: how many panels. */
 INLINE size_t panels_of(size_t d)
 {
     return (d - 1) / GROUP + 1;
 }
 
-/* The next `count` of the rows that `left` points to. */
 INLINE group_row *rows_take(group_row **left, size_t count)
 {
     group_row *const rows = *left;
@@ -37,32 +32,27 @@ INLINE group_row *rows_take(group_row **left, size_t count)
     return rows;
 }
 
-/* How many rows a group takes for keys of d elements; with holes: a key may be hidden from all queries. */
+/* holes: some key may have no query. */
 size_t keys_rows(size_t d, bool holes);
 
-/* A group in the next so many rows. */
 struct keys keys_take(group_row **left, size_t d, bool holes);
 
-/* The keys j0 … j0 + cols - 1 of the head, with dK = dV = 0; other lanes are 0 too. */
+/* dK = dV = 0; other lanes are 0 too. */
 void keys_begin(struct keys *k, const struct backward_head *a, size_t j0, size_t cols);
 
-/* What dQ and dK lack until they are stored: the scale, or nothing where the slope of a changed score has it. */
+/* The scale; or 1 if a changed score's slope includes it. */
 INLINE float gradient_factor(const struct attention *p)
 {
     return score_option(p) ? 1.0f : p->scale;
 }
 
-/* Stores dK, times the factor, and dV. */
 void keys_end(const struct keys *k, const struct backward_head *a);
 
-/*
- * Which keys of the group the queries i0 … i0 + n - 1 see: row r is all ones in the lanes of those that
- * query i0 + r sees. No query attends to lanes past the last key.
- */
+/* Row r is all ones in lanes whose key query i0 + r attends to. */
 void keys_visible(visibility_row *seen, const struct keys *k, const struct backward_head *a,
                   size_t i0, size_t n);
 
-/* Row r is 1/(1 - P) in the lanes of the keys that dropout keeps for query i0 + r, else 0. */
+/* Row r: 1/(1 - P) where dropout keeps query i0 + r's weight, else 0. */
 void keys_kept(group_row *Z, const struct keys *k, const struct backward_head *a, size_t i0,
                size_t n);
 

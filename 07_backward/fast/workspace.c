@@ -9,7 +9,7 @@ static size_t rounded_up(size_t n)
     return (n + ROWS - 1) / ROWS * ROWS;
 }
 
-/* May some query attend to no key at all? */
+/* May a query attend to no key? */
 static bool may_see_nothing(const struct attention *p)
 {
     const struct band band = attention_band(p);
@@ -17,10 +17,7 @@ static bool may_see_nothing(const struct attention *p)
     return p->key_mask || p->block_mask || band.high < 0 || last + band.low >= (ptrdiff_t)p->Nk;
 }
 
-/*
- * One piece of memory, and no more of it than the problem needs. Many small ones are often given back to the system
- * page by page, and each page that comes anew interrupts the program: on short texts that is a tenth of the time.
- */
+/* One allocation: page faults of many small ones take a tenth of the time on short texts. */
 struct workspace workspace_new(const struct attention *p, struct tile_size size)
 {
     const size_t d = p->d, groups = (size.Bc - 1) / GROUP + 1, rows = rounded_up(size.Br);
@@ -55,7 +52,7 @@ void workspace_free(struct workspace *w)
     extra_free(w->room);
 }
 
-/* lse of such a query is -inf; but so it is where all scores are, and those are to meet Q as it is. */
+/* Not by lse, which is -inf also if all scores are. */
 static bool sees_nothing(const struct backward_head *a, size_t i)
 {
     if (a->lse[i] != -INFINITY)
@@ -66,10 +63,7 @@ static bool sees_nothing(const struct backward_head *a, size_t i)
     return true;
 }
 
-/*
- * Rows i0 … i0 + rows - 1 of Q or dO: where they lie or, if there is room at `to`, copied, with zeros after the last
- * and for queries that attend to nothing. Those may hold NaN, and 0 times NaN is NaN.
- */
+/* Copied if `to` has room, with 0 past the last query and for queries without keys. */
 static const float *rows_of(float *to, const float *from, const struct backward_head *a, size_t i0,
                             size_t rows)
 {
@@ -84,7 +78,7 @@ static const float *rows_of(float *to, const float *from, const struct backward_
     return to;
 }
 
-/* With +inf in place of an lse of -inf every e^{x - lse} of the row is 0 and not NaN. */
+/* lse = +inf instead of -inf makes e^{x - lse} 0, not NaN. */
 struct queries workspace_queries(struct workspace *w, const struct backward_head *a, const float *D,
                                  size_t i0, size_t rows)
 {
@@ -98,27 +92,22 @@ struct queries workspace_queries(struct workspace *w, const struct backward_head
     return q;
 }
 
-/* Queries first … end - 1 of a tile. Those before `wide` attend to keys of the first column alone. */
+/* Queries first … end - 1; before `wide`, they attend only to keys of the first column. */
 struct key_span {
     size_t first, wide, end;
 };
 
-/* The products of ROWS rows of A with all keys of B. */
 INLINE struct block products(const float *A, const group_row *B, size_t d)
 {
     return block_product((struct block){ 0 }, A, (ptrdiff_t)d, 1, B, d);
 }
 
-/* With those of the first column. */
 INLINE struct block first_products(const float *A, const group_row *B, size_t d)
 {
     return column_product(0, (struct block){ 0 }, A, (ptrdiff_t)d, 1, B, d);
 }
 
-/*
- * P = e^{x - lse} and dS = P (dP - D), ROWS queries at a time: as in chapter 05's overlap, the exponentials
- * go among the products. factor is the scale times log2(e).
- */
+/* P = e^{x - lse}, dS = P (dP - D); exponentials overlap products. factor = scale log2(e). */
 static void weigh(struct workspace *w, const struct keys *k, const struct queries *q, size_t d,
                   float factor, group_row *dS)
 {
@@ -134,7 +123,7 @@ static void weigh(struct workspace *w, const struct keys *k, const struct querie
     }
 }
 
-/* The same for the queries of a stretch where some pairs do not count, and with dropout: P is P_drop then. */
+/* With masks and dropout; P is then P_drop. */
 static void weigh_seen(struct workspace *w, const struct keys *k, const struct queries *q, size_t d,
                        float factor, group_row *dS, struct key_span s, bool dropout)
 {
@@ -156,8 +145,8 @@ static void weigh_seen(struct workspace *w, const struct keys *k, const struct q
 }
 
 /*
- * The same where a score is more than a dot product: P = e^{score - lse}, and dS times the score's slope is the gradient of the
- * dot product. A function of its own, so that the loops above keep all registers.
+ * With changed scores: dS includes the score's slope. Not inlined, to save the other loops'
+ * registers.
  */
 __attribute__((noinline)) static void weigh_scored(struct workspace *w, const struct keys *k,
                                                    const struct backward_head *a,
@@ -172,7 +161,7 @@ __attribute__((noinline)) static void weigh_scored(struct workspace *w, const st
         const struct block dP = products(q->dO + i * d, (const group_row *)k->V, d);
         for (size_t r = 0; r < ROWS; r++)
             for (int v = 0; v < COLUMNS; v++) {
-                // lanes past the last key and rows past the last query are those once more, and count for nothing
+                // padding lanes and rows repeat the last key or query; their weight is 0
                 const ivec query = zero + (int32_t)(q->i0 + min(i + r, q->rows - 1));
                 const ivec j = group_lanes(v) + (int32_t)k->j0;
                 const ivec key = ((j > last) & last) | ((j <= last) & j);
@@ -187,10 +176,7 @@ __attribute__((noinline)) static void weigh_scored(struct workspace *w, const st
     }
 }
 
-/*
- * C += A^T X: element k of a query, times its row of X, is added to row k of C. Of the first `narrow` rows only
- * the first column of X is not 0.
- */
+/* C += A^T X. For the first `narrow` rows, only X's first column is not 0. */
 static void add_to_keys(group_row *C, const float *A, const group_row *X, size_t narrow,
                         size_t rows, size_t d)
 {
@@ -202,7 +188,7 @@ static void add_to_keys(group_row *C, const float *A, const group_row *X, size_t
             for (int v = 0; v < COLUMNS; v++)
                 C[k + (size_t)r][v] += c.at[r][v];
     }
-    for (; k < d; k++)  // fewer than ROWS are left
+    for (; k < d; k++)  // fewer than ROWS left
         for (int v = 0; v < COLUMNS; v++) {
             vec sum = vec_of(0.0f);
             for (size_t r = 0; r < rows; r++)
@@ -211,11 +197,7 @@ static void add_to_keys(group_row *C, const float *A, const group_row *X, size_t
         }
 }
 
-/*
- * From the first query that attends to some key of the group to the last, in whole blocks of ROWS. In causal
- * order most of a group's queries in a tile on the diagonal see none of its keys, or all of them, and of the others
- * half see keys of the first column alone.
- */
+/* In blocks of ROWS. In a causal diagonal tile most attend to none, all, or the first column. */
 static struct key_span queries_that_see(const struct workspace *w, const struct queries *q)
 {
     struct key_span s = { 0, 0, q->padded };
@@ -229,10 +211,7 @@ static struct key_span queries_that_see(const struct workspace *w, const struct 
     return (struct key_span){ s.first, s.wide / ROWS * ROWS, rounded_up(s.end) };
 }
 
-/*
- * Sets what the queries see of the keys' rows: from the first key that one of them sees to the last, with zeros
- * for keys between that none sees: there may be NaN. Without masks there are none between.
- */
+/* Fully masked keys between others become 0, as they may be NaN. */
 static void see_rows(const struct workspace *w, struct keys *k, size_t rows, size_t d)
 {
     visibility_row any = { { 0 } };

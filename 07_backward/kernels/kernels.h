@@ -21,38 +21,36 @@ struct backward_arrays {
     float *dQ, *dK, *dV;
     float *D, *P, *dS;
     unsigned *turns;                               // turns_of(p) counters, for ordered
-    const uint16_t *Q16, *K16, *V16, *O16, *dO16;  // instead of Q to dO, if p->dtype has 16 bits
-    uint16_t *dQ16, *dK16, *dV16;                  // gradients in 16 bits, of store
+    const uint16_t *Q16, *K16, *V16, *O16, *dO16;  // instead of Q to dO, in 16 bits
+    uint16_t *dQ16, *dK16, *dV16;                  // in 16 bits, for store
 };
 
-/* Where blocks add to dQ, it begins as 0. */
+/* 0 where no block adds to dQ. */
 static inline size_t dQ_bytes(const struct attention *p)
 {
     return p->B * p->H * p->Nq * p->d * sizeof(float);
 }
 
-/* Of ordered: one for each tile of dQ, and one that numbers blocks. */
+/* For ordered: one per tile of dQ, and one that numbers blocks. */
 static inline size_t turns_of(const struct attention *p)
 {
     return 1 + p->B * p->H * ((p->Nq - 1) / HOPPER_QUERIES(p->d) + 1);
 }
 
 /*
- * Starts the kernels for problem p, whose masks are in device memory, on a stream of the current
- * device; they may still run when it returns. B H is at most 65 535.
+ * Starts the kernels for problem p, with masks in device memory, on a stream of the current
+ * device. B H <= 65 535. Queries without keys add nothing, and in complete may hold anything; keys
+ * without queries may hold anything, and get dK = dV = 0.
  *
- * float32 with d <= 128: standard, recompute and deterministic support scale and causal order, with
- * Hkv = H; complete all but score_option. 16 bits: mma_split and mma the same, for d = 64 and 128,
- * from compute capability 8.0; wgmma to ordered, for 9.0, Hkv < H too; complete d = 32, 64, 96, 128
- * and 256. Gradients are float32; in store dQ has the sums.
- *
- * A query without keys adds nothing to any gradient, and in complete may hold anything. A key
- * without queries may hold anything; its dK and dV are exactly 0.
+ * float32, d <= 128: standard to deterministic support scale and causal order, Hkv = H; complete
+ * all but score_option. 16 bits: mma_split and mma the same, d = 64 and 128, compute capability
+ * 8.0; wgmma to ordered 9.0, also Hkv < H; complete d = 32, 64, 96, 128 and 256. Gradients are
+ * float32; in store dQ has the sums.
  */
 typedef void backward_launcher(const struct attention *p, const struct backward_arrays *arrays,
                                cudaStream_t stream);
 
-/* D = sum of dO O over a row. All kernels but standard start it first. */
+/* D = sum of dO O over a row; all kernels but standard start it. */
 backward_launcher backward_D_cpu, backward_D_instrumented, backward_D_gpu;
 
 #ifdef __cplusplus

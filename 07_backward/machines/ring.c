@@ -1,15 +1,9 @@
 /*
  * Ring attention, backward.      bytes sent by a rank: 8 B Hkv d (2 Nk - its successor's keys)
  *
- * Queries stay, with O, lse and dO; K and V travel. lse covers all keys, so a rank computes P =
- * e^{S - lse} for the keys at hand, and sums its dQ step by step.
- *
- * dK and dV of a part sum over the queries of all ranks. They travel one step after their keys: a
- * rank receives the sum of the ranks before, adds its own and sends it on. A last message returns
- * it to its keys' rank: R in all, one more than for K and V.
- *
- * Sums are added in the order of the ring, however late messages arrive, so with R ranks every run
- * gives the same bits.
+ * Queries stay, with O, lse and dO; K and V travel. lse covers all keys, so P = e^{S - lse}. dK
+ * and dV follow their keys one step later, each rank adds its own, and a last message returns
+ * them: the ring fixes the order of the sums.
  */
 #include "07_backward/machines/ring.h"
 
@@ -28,7 +22,7 @@ static void add(float *sum, const float *x, size_t n)
         sum[k] += x[k];
 }
 
-/* Adds this rank's queries to their dQ, and to dK and dV of the keys at hand, in `mine`. */
+/* Adds to the queries' dQ, and to dK and dV of these keys, in `mine`. */
 static void take_in(const struct ring *r, struct tensors in, struct keys keys, float *block,
                     float *dQ, float *mine)
 {
@@ -61,7 +55,6 @@ static void take_in(const struct ring *r, struct tensors in, struct keys keys, f
     }
 }
 
-/* Start sending a part's dK and dV to the next rank, and receiving from the one before. */
 static void send_sums(const struct ring *r, const float *sums, const struct part *part,
                       MPI_Request *request)
 {
@@ -80,7 +73,7 @@ void ring_backward(const struct ring *r, struct tensors in, void *bytes, struct 
                    float *dQ, float *dK_and_dV)
 {
     const struct part own = part_of(r->p.Nk, r->rank, r->ranks);
-    MPI_Request both[2], sums[2];  // the part that arrives, and the last one, which leaves
+    MPI_Request both[2], sums[2];  // the arriving part; the last one, which leaves
     void *at_hand = bytes;
     memset(dQ, 0, r->p.B * r->p.H * r->queries.rows * r->p.d * sizeof *dQ);
     for (size_t step = 0; step < r->ranks; step++) {

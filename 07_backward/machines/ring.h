@@ -1,6 +1,3 @@
-/*
- * The backward pass on several machines.
- */
 #ifndef BACKWARD_RING_H
 #define BACKWARD_RING_H
 
@@ -8,8 +5,8 @@
 #include "07_backward/steps/steps.h"
 
 /*
- * Scratch for the largest part: K and V of two travelling parts; their dK and dV, and this rank's
- * addition, (2, B, Hkv, rows, d) each; dQ, dK and dV of one block.
+ * For the largest part: K and V of two travelling parts; their dK and dV, and this rank's
+ * addition, (2, B, Hkv, rows, d); dQ, dK and dV of one block.
  */
 struct ring_room {
     unsigned char *keys[2];
@@ -17,8 +14,8 @@ struct ring_room {
 };
 
 /*
- * The gradients of this rank's queries, (B, H, rows, d), and of its keys and values, dK then dV.
- * `in` has the queries' Q, O, lse and dO, `bytes` this rank's K and V.
+ * This rank's dQ (B, H, rows, d), and its dK, then dV. `in` has Q, O, lse and dO, `bytes` its K
+ * and V.
  */
 void ring_backward(const struct ring *r, struct tensors in, void *bytes, struct ring_room room,
                    float *dQ, float *dK_and_dV);

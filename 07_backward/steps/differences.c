@@ -6,12 +6,11 @@
 
 #include <stdlib.h>
 
-/* Rows first … first + count - 1 of O, those that the moved element has a part in. */
 struct rows {
     size_t first, count;
 };
 
-/* A query's own row; or, for a key or value, all rows of the heads that share it, which are neighbours. */
+/* A query's own row, or all rows of the heads that share a key. */
 static struct rows rows_of(const struct attention *p, size_t array, size_t index)
 {
     if (array == DQ)
@@ -34,7 +33,7 @@ static double loss_in_double(const struct lab *lab, struct rows rows)
     return loss;
 }
 
-/* O is chapter 05's float32; only the sum over it is in double. */
+/* O in float32, its sum in double. */
 static double loss_in_float(const struct lab *lab, struct rows rows)
 {
     const struct attention_input *in = &lab->input;

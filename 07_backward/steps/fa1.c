@@ -1,20 +1,16 @@
 /*
  * FlashAttention, backward.                  Nq d + 4 Nk d + Tc (5 Nq d + 2 Nq) accesses
  *
- * The pairs by tiles, as in the forward pass, K and V outside: dK_j and dV_j stay in fast memory until
- * all queries have been past, and dQ_i goes to slow memory and comes again for every block of keys. The
- * dropout mask is not stored: what the forward pass drew is drawn again (chapter 05, step dropout).
+ * K and V are outside: dQ_i is reloaded for every block of keys. Dropout's mask is recomputed.
  *
- * Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 4, whose line numbers are on the right. Line 1,
- * which restores the state of the random numbers, has nothing to do here: ours have none. Line 5 clears dK and dV
- * too, which line 24 stores whole; that is left out.
+ * Right margin: lines of Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 4, without 1
+ * and 5: we have no random state, and line 24 stores all of dK and dV.
  */
 #include "07_backward/steps/tile.h"
 
-// The numbers of the paper's lines stand in a column.
 // clang-format off
 
-/* 1/(1 - P) where dropout keeps the pair's weight, else 0. */
+/* 1/(1 - P) if dropout keeps the weight, else 0. */
 static float dropout_factor(const struct backward_head *a, size_t i, size_t j)
 {
     if (a->p->dropout_threshold == 0)
@@ -22,7 +18,7 @@ static float dropout_factor(const struct backward_head *a, size_t i, size_t j)
     return dropout_keeps(a->p, a->b, a->h, i, j) ? (float)(1.0 / (1.0 - a->p->dropout)) : 0.0f;
 }
 
-/* The scores of a tile become P_drop, and dP becomes dS. */
+/* Turns S into P_drop, and dP into dS. */
 static void fa1_pairs(const struct backward_head *a, struct tile t, struct backward_memory *fast)
 {
     for (size_t n = 0; n < t.rows * t.cols; n++) {

@@ -1,15 +1,13 @@
 /*
  * FlashAttention-2, backward.       3 Nq d + Nq + 4 Nk d + Tc (4 Nq d + 2 Nq) accesses
  *
- * Of a query's statistics one number is left, lse instead of m and l, and P needs no division. D does not depend
- * on the keys: it is worked out once, before the loops, and O is not needed again.
+ * lse replaces m and l, so P needs no division. D is computed once, before the loops.
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2, whose line numbers are on the right. (Its line 9
- * loads O_i, which nothing uses. The scale, which it leaves out, multiplies S, dQ and dK.)
+ * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2. (Its line 9 loads
+ * an unused O_i, and it leaves out the scale.)
  */
 #include "07_backward/steps/fa2.h"
 
-// The numbers of the paper's lines stand in a column.
 // clang-format off
 
 void fa2_D(const struct backward_head *a, float *D)

@@ -1,6 +1,3 @@
-/*
- * The forward pass that feeds the backward pass: chapter 05's.
- */
 #include "07_backward/steps/forward.h"
 #include "03_online_softmax/softmax_state.h"
 #include "05_flash_tiled_cpu/steps/tile.h"
@@ -9,7 +6,6 @@
 
 #include <stdlib.h>
 
-/* fa1's forward pass keeps m and l, where others keep lse: the keys joined one by one. */
 static void statistics_of_row(const struct head *a, size_t i, float *m, float *l)
 {
     const struct attention *p = a->p;
@@ -54,7 +50,7 @@ void forward_free(struct tensors *x)
 
 void backward_load(struct lab *lab)
 {
-    // P = e^{S - lse} of a larger score is off by a factor of e or more, and may overflow: its rounding alone is 6.
+    // Larger scores are rounded by up to 6, so P may be off by e^6.
     const double most = 1e8;
     lab_load(lab);
     if (lab->input.p.softcap == 0.0f || (double)lab->input.p.softcap > most)

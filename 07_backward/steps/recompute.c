@@ -1,25 +1,22 @@
 /*
  * Recomputation.                              6 d per unmasked pair + 4 Nq d + 2 Nk d + Nq accesses
  *
- * Nothing of size N^2 is stored. The forward pass keeps only O and lse = m + ln l, a row and a number
- * for each query, from which one exponential recomputes an element of P:
+ * The forward pass keeps O and lse = m + ln l instead of P:
  *
  *     P_ij = e^{S_ij - lse_i}          D_i = sum over j of P_ij dP_ij = dO_i O_i
  *
- * Because of the second equation one pass is enough: D is known before the first pair, without a row of P.
- * The outer loop is over queries, as in chapter 04. A query's dQ is summed in fast memory, but its terms of dK
- * and dV are added in slow memory, for every pair. Tiles will change that.
+ * The second equation gives D before the first pair, so one pass is enough. dK and dV are updated
+ * in slow memory for every pair.
  */
 #include "07_backward/steps/tile.h"
 
-/* x += factor y, of d elements each, where x is in slow memory and y is not. */
+/* x += factor y; only x is in slow memory. */
 static void add_to(float *x, float factor, const float *y, size_t d)
 {
     for (size_t k = 0; k < d; k++)
         x[k] += factor * y[k];
 }
 
-/* Adds what query i and key j contribute to dK_j and dV_j, and to dQ_i, which is in fast memory. */
 static void recompute_pair(const struct backward_head *a, size_t i, size_t j,
                            struct backward_memory *fast)
 {

@@ -1,15 +1,13 @@
 /*
- * The gradient of a changed score.                                fa2's accesses, and not one more
+ * Gradients of a changed score.                                                   accesses as fa2
  *
  *     S = score(x), x = Q K^T        dS = P (dP - D)        dx = dS score'(x)        dQ = dx K        dK = dx^T Q
  *
- * This is the chain rule, one factor for each pair. Up to here the score was scale x, so score' was the scale, the same for
- * all pairs, and could wait for the end. Now it has to be there before the products. x itself is not kept: it is recomputed,
- * as P is. Of softcap, S = C tanh(scale x / C), the derivative is scale (1 - (S / C)^2): a score at its cap has none.
+ * score'(x) differs per pair, so it is applied before the products. For softcap, it is scale (1 -
+ * (S / C)^2).
  */
 #include "07_backward/steps/fa2.h"
 
-/* P and dx of a tile. */
 static void softcap_pairs(const struct backward_head *a, struct tile t,
                           struct backward_memory *fast)
 {

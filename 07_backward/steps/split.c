@@ -1,11 +1,8 @@
 /*
  * Two passes.       5 Nq d + 3 Nq + 4 Nk d + Tc (2 Nq d + 2 Nq) + 2 Tr Nk d accesses
  *
- * In fa2 every block of keys adds to every dQ. Two threads with a block each would add to the same dQ at the
- * same time, or take turns, or each keep a dQ of its own. Here nothing is shared: one pass has the keys outside
- * and makes dK and dV, another has the queries outside and makes dQ. Each sum belongs to one tile of the outer
- * loop, so threads need not know one another, and the order of every sum is fixed. The price: S and dP are
- * computed in both, which makes 7 products instead of 5.
+ * One pass has keys outside, for dK and dV, one has queries outside, for dQ. Threads are
+ * independent, and every sum's order is fixed, but both compute S and dP: 7 products instead of 5.
  */
 #include "07_backward/steps/fa2.h"
 

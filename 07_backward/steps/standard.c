@@ -5,14 +5,12 @@
  *     P  = softmax(S)         dP = dO V^T           dS_ij = P_ij (dP_ij - D_i)
  *                             dQ = scale dS K       dK    = scale dS^T Q
  *
- * Every matrix of N^2 is stored whole, as a framework does that knows the derivative of each operation and
- * no more. The first column is the forward pass once more: it would have kept P. Five products, S, dV,
- * dP, dQ and dK, of 2 Nq Nk d operations each; the forward pass has two. They go by tiles, as chapter
- * 05's standard does: a tile of what is written or of what comes first stays, the others go past it.
+ * Every N^2 matrix is stored, as in a framework that differentiates each operation. Five products
+ * of 2 Nq Nk d operations, by tiles.
  */
 #include "07_backward/steps/tile.h"
 
-/* Stores the tile in fast->P as part of X (Nq, Nk); with `masked` as scores: hidden ones are -inf. */
+/* If `masked`, masked pairs are -inf. */
 static void store_tile(const struct backward_head *a, float *X, struct tile t, bool masked,
                        const struct backward_memory *fast)
 {
@@ -23,7 +21,7 @@ static void store_tile(const struct backward_head *a, float *X, struct tile t, b
     }
 }
 
-/* X (Nq, Nk) = A B^T, where A has a row for each query and B for each key; or the scores, scale A B^T. */
+/* X (Nq, Nk) = A B^T; or, if `masked`, the scores, scale A B^T. */
 static void product(const struct backward_head *a, struct tile_size size, const float *A,
                     const float *B, float *X, bool scores, const struct backward_memory *fast)
 {
@@ -43,7 +41,6 @@ static void product(const struct backward_head *a, struct tile_size size, const 
     }
 }
 
-/* Loads the tile of X (Nq, Nk) into fast->P. */
 static void load_tile(const struct attention *p, const float *X, struct tile t,
                       const struct backward_memory *fast)
 {
@@ -93,7 +90,7 @@ static void product_for_keys(const struct attention *p, struct tile_size size, f
     }
 }
 
-/* P = softmax(S), a row of them. Hidden scores are -inf, and their P is 0 whatever the others hold, NaN too. */
+/* Masked scores are -inf; their P is 0 even if others are NaN. */
 static void softmax_row(size_t Nk, const float *S, float *P)
 {
     float m = -INFINITY, l = 0.0f;
@@ -107,14 +104,14 @@ static void softmax_row(size_t Nk, const float *S, float *P)
     }
 }
 
-/* A row of dS = P (dP - D), where D = sum of P dP. */
+/* dS = P (dP - D), D = sum of P dP. */
 static void dS_row(size_t Nk, const float *P, const float *dP, float *dS)
 {
     // BEGIN SOLUTION
     float D = 0.0f;
     for (size_t j = 0; j < Nk; j++) {
         const float weight = P[j], gradient = dP[j];
-        D += weight == 0.0f ? 0.0f : weight * gradient;  // a masked key may hold NaN
+        D += weight == 0.0f ? 0.0f : weight * gradient;  // a masked key may be NaN
     }
     for (size_t j = 0; j < Nk; j++)
         dS[j] = pair_dS(P[j], dP[j], D);
@@ -122,7 +119,6 @@ static void dS_row(size_t Nk, const float *P, const float *dP, float *dS)
     // STUB: (void)Nk, (void)P, (void)dP, (void)dS;
 }
 
-// The products stand in a column.
 // clang-format off
 
 void backward_standard(const struct attention *p, struct tile_size size, struct tensors x)

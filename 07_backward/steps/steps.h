@@ -1,7 +1,4 @@
-/*
- * Chapter 07, the steps in C: the gradients of attention. Each is a file in this folder or in fast/, with one idea more than
- * the one before. steps.c, in the folder above, lists them.
- */
+/* Chapter 07's steps in C; steps.c lists them. */
 #ifndef BACKWARD_STEPS_H
 #define BACKWARD_STEPS_H
 
@@ -11,14 +8,11 @@
 #include <stddef.h>
 
 /*
- * What every step does, for the problem p with d at most 256. A query that attends to no key adds nothing to
- * any gradient; a key that no query attends to has exactly 0 in dK and dV, and is not read.
- *
- * All steps know scale, Nq and Nk, and masks; fa1 and complete know dropout; complete alone grouped
- * heads. The others compute as if p had no dropout, and want Hkv = H. Only complete has threads; its
- * result does not depend on how many.
+ * For d <= 256. A query without keys adds nothing to any gradient; a key without queries is not
+ * read, and its dK and dV are exactly 0. All support masks; fa1 and complete dropout; only
+ * complete Hkv < H and threads, whose number does not change the result.
  */
 attention_step backward_standard, backward_fa2,
-    backward_complete;  // and the others; these are called by their names too
+    backward_complete;  // the only ones called by name
 
 #endif

@@ -1,7 +1,4 @@
-/*
- * What the steps share: one head of a backward pass, the fast memory that a tile lives in, and the
- * products of a tile. Only tile_load and tile_store (chapter 05) touch slow memory.
- */
+/* Only tile_load and tile_store touch slow memory. */
 #ifndef BACKWARD_TILE_H
 #define BACKWARD_TILE_H
 
@@ -9,7 +6,7 @@
 #include "05_flash_tiled_cpu/steps/tile.h"
 #include "07_backward/steps/steps.h"
 
-/* One head: Q, O, dO and dQ (Nq, d); K, V, dK and dV (Nk, d); lse, m and l (Nq). */
+/* Q, O, dO and dQ (Nq, d); K, V, dK and dV (Nk, d); lse, m and l (Nq). */
 struct backward_head {
     const struct attention *p;
     size_t b, h;
@@ -17,22 +14,22 @@ struct backward_head {
     float *dQ, *dK, *dV;
 };
 
-/* Head n = b H + h of the problem. */
+/* Head n = b H + h. */
 struct backward_head backward_head_of(const struct attention *p, size_t n, struct tensors x);
 
 /*
- * Fast memory: Q, O, dO and dQ (Br, d); K, V, dK and dV (Bc, d); P and dS (Br, Bc), where dP becomes dS
- * in place; lse, m, l and D (Br). The rows of a tile lie one after the other.
+ * Q, O, dO and dQ (Br, d); K, V, dK and dV (Bc, d); P and dS (Br, Bc), where dP becomes dS; lse,
+ * m, l and D (Br). Rows are adjacent.
  */
 struct backward_memory {
     float *Q, *O, *dO, *dQ, *K, *V, *dK, *dV, *P, *dS, *lse, *m, *l, *D;
 };
 
-/* Tiles larger than the problem get no more than they can use. Release it with backward_memory_free. */
+/* Tiles are cut to the problem's size. Release with backward_memory_free. */
 struct backward_memory backward_memory_new(const struct attention *p, struct tile_size size);
 void backward_memory_free(struct backward_memory *fast);
 
-/* C = A B^T: element (r, c) of a tile is row r of A times row c of B, d elements each. */
+/* C = A B^T */
 static inline void tile_product(float *C, const float *A, const float *B, struct tile t, size_t d)
 {
     for (size_t r = 0; r < t.rows; r++)
@@ -44,7 +41,7 @@ static inline void tile_product(float *C, const float *A, const float *B, struct
         }
 }
 
-/* C += X B, a row of C for each query: hidden pairs, 0 in X, add nothing, not even 0 times NaN. */
+/* C += X B, without pairs where X is 0: 0 times NaN is NaN. */
 static inline void tile_add_to_queries(float *C, const float *X, const float *B, struct tile t,
                                        size_t d)
 {
@@ -56,7 +53,7 @@ static inline void tile_add_to_queries(float *C, const float *X, const float *B,
         }
 }
 
-/* C += X^T A, a row of C for each key. */
+/* C += X^T A. */
 static inline void tile_add_to_keys(float *C, const float *X, const float *A, struct tile t,
                                     size_t d)
 {
@@ -68,27 +65,25 @@ static inline void tile_add_to_keys(float *C, const float *X, const float *A, st
         }
 }
 
-/* e^{x - lse} for the score x of a pair, and 0 if the query does not attend to the key. */
+/* P = e^{x - lse}, 0 for masked pairs. */
 static inline float pair_weight(const struct backward_head *a, size_t i, size_t j, float x,
                                 float lse)
 {
     return visible(a->p, a->b, a->h, i, j) ? exp_minus(x, lse) : 0.0f;
 }
 
-/* dS of a pair: P (dP - D), and exactly 0 where P is 0, whatever stands in a hidden key. */
+/* P (dP - D); exactly 0 if P is 0, even if a masked key is NaN. */
 static inline float pair_dS(float P, float dP, float D)
 {
     return P == 0.0f ? 0.0f : P * (dP - D);
 }
 
-/* Multiplies n elements by x. */
 static inline void tile_scale(float *fast, float x, size_t n)
 {
     for (size_t k = 0; k < n; k++)
         fast[k] *= x;
 }
 
-/* Do any queries of the tile attend to any of its keys? */
 static inline bool tile_is_attended(const struct backward_head *a, struct tile t)
 {
     return tile_kind(a->p, a->b, a->h, t.i0, t.i0 + t.rows, t.j0, t.j0 + t.cols) != TILE_SKIPPED;

@@ -17,7 +17,6 @@ void backward_trace_check(const struct attention *p)
                      MOST_PAIRS, MOST_KEYS, MOST_D, pairs, p->Nk, p->d);
 }
 
-/* Where a line belongs: the head, and a query or key of it. */
 struct place {
     size_t b, h, row;
     bool csv;
@@ -33,7 +32,6 @@ static void tell(struct place at, const char *of, const char *what, const float 
                     report_row("%6.3f", x, n, row, sizeof row));
 }
 
-/* What query i makes of the keys. */
 static void trace_query(const struct backward_head *a, size_t i, struct place at)
 {
     const struct attention *p = a->p;
@@ -82,7 +80,7 @@ void backward_trace(const struct lab *lab, bool csv)
         for (at.row = 0; at.row < p->Nq; at.row++)
             tell(at, "query", "dQ", a.dQ + at.row * p->d, p->d);
         if (a.h % (p->H / p->Hkv) > 0)
-            continue;  // its keys are those of the head before
+            continue;  // the head before shares its keys
         at.h = kv_head(p, a.h);
         for (at.row = 0; at.row < p->Nk; at.row++)
             tell(at, "key", "dK", a.dK + at.row * p->d, p->d);

@@ -13,7 +13,6 @@
 enum { N = 64, DESCENTS = 300, LINE = 80 };
 static const float RATE = 200.0f, LONG_RATE = 1000.0f;
 
-/* Ends the program if the command line asks for something that --train has of its own, or lacks. */
 static void train_check(const struct options *o)
 {
     const struct {
@@ -57,10 +56,9 @@ static void train_check(const struct options *o)
                          others[k].name);
 }
 
-/* Who says in which direction to go. */
 enum guide { BY_STANDARD, BY_COMPLETE, BY_WRONG_SCALE, GUIDES };
 
-/* Chapter 05's fa2, which is no vector step: so the losses are the same on every machine. */
+/* fa2: without vectors, losses are the same on every machine. */
 static void forward(struct lab *lab)
 {
     const struct attention *p = &lab->input.p;
@@ -86,11 +84,11 @@ static struct result by_complete(const struct lab *lab)
     return by_step("complete", lab);
 }
 
-/* Who is held against standard: complete, or, where a device is asked for, the kernels. */
+/* complete, or the kernels with --device */
 static const struct chapter *chapter;
 static struct trainer complete_trainer = { "complete", forward, by_complete };
 
-/* The output of the first head of the real layer for the first N tokens, without a mask: (N, d). */
+/* (N, d), without a mask */
 static float *target_of(const struct options *options, size_t *d)
 {
     const struct options usual = { .window_left = -1, .window_right = -1, .csv = options->csv };
@@ -105,7 +103,7 @@ static float *target_of(const struct options *options, size_t *d)
     return target;
 }
 
-/* The loss, half the mean square of O - target; and its gradient by O. */
+/* Half the mean square of O - target, and its gradient. */
 static double loss_of(const struct lab *lab, const float *target, float *dO)
 {
     const size_t n = attention_query_elements(&lab->input.p);
@@ -124,7 +122,7 @@ static void step_down(float *x, const float *gradient, size_t n, float rate)
         x[k] -= rate * gradient[k];
 }
 
-/* One descent: forward, loss, backward, and a step. Returns the loss before the step. */
+/* Returns the loss before the step. */
 static double descend(struct lab *lab, const float *target, enum guide guide, float rate)
 {
     const struct attention *p = &lab->input.p;
@@ -156,7 +154,6 @@ static void train_by(enum guide guide, float rate, const float *target, size_t d
     backward_release(&lab);
 }
 
-/* The largest |a - b| as a part of b. */
 static double largest_distance(const double *a, const double *b)
 {
     double largest = 0.0;
@@ -190,7 +187,6 @@ static void print_losses(double losses[GUIDES][DESCENTS])
                     losses[BY_WRONG_SCALE][k]);
 }
 
-/* Longer steps, which the right gradients stand and those that are too large do not. */
 static void train_in_long_steps(const float *target, size_t d)
 {
     double right[DESCENTS], wrong[DESCENTS];
@@ -217,7 +213,7 @@ int train(struct lab *lab, const struct trainer *other)
     chapter = lab->chapter;
     if (other)
         complete_trainer = *other;
-    threads_use(1);  // so small a problem is not worth waking others for
+    threads_use(1);  // too small a problem for threads
     for (enum guide guide = BY_STANDARD; guide < GUIDES; guide++)
         train_by(guide, RATE, target, d, losses[guide]);
 

@@ -10,7 +10,8 @@
 #include "common/tests/backward.h"
 
 enum {
-    WITH_ORDER = WITH_SCALE | WITH_UNEQUAL_LENGTHS | WITH_CAUSAL | WITH_TOP_LEFT,  // all know these
+    WITH_ORDER =
+        WITH_SCALE | WITH_UNEQUAL_LENGTHS | WITH_CAUSAL | WITH_TOP_LEFT,  // all support these
 };
 
 /* One past the last kernel. */

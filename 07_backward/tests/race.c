@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* dQ, dK and dV one after the other, computed by so many threads; free() them. */
+/* dQ, dK and dV one after the other, computed by `threads` threads; free() them. */
 static float *run(const struct attention *p, struct tile_size size, struct tensors in,
                   size_t threads)
 {

@@ -119,7 +119,7 @@ TEST(count, sees_steps_and_kernels_in_turn)
     problem_free(&t);
 }
 
-/* The closed forms of the pages, in so many words. */
+/* The formulas of the pages. */
 TEST(count, is_that_of_the_closed_forms)
 {
     enum { NQ = 33, NK = 29, D = 8, TR = 5, TC = 10 };

@@ -1,5 +1,6 @@
 /*
- * The kernels against the reference, at the sizes and with the options that they know, and against finite differences.
+ * The kernels against the reference, at all supported sizes and options, and against finite
+ * differences.
  */
 #include "07_backward/tests/cuda.h"
 
@@ -71,7 +72,7 @@ static void assert_in_16_bits(size_t Nq, size_t Nk, enum dtype type)
 {
     struct attention p = attention_of(1, 1, 1, Nq, Nk, 64);
     p.dtype = type;
-    p.causal = Nq != Nk;  // then the first query that sees a key is anywhere in its tile
+    p.causal = Nq != Nk;  // then the first query of a key is anywhere in its tile
     struct test_problem t = problem_of(p, 0, Nq + Nk);
     assert_backward(on_cuda_in_16_bits(), &t);
     problem_free(&t);
@@ -88,7 +89,7 @@ TEST(cuda_tensor_cores, agree_with_the_reference_at_every_length)
         assert_in_16_bits(lengths[k][0], lengths[k][1], k % 2 ? DTYPE_BF16 : DTYPE_F16);
 }
 
-/* Of the course's lengths above 513 a few: computing what is right for them is most of the work. */
+/* A few of the course's lengths above 513: their references take most of the time. */
 TEST(cuda_tensor_cores, agree_with_the_reference_at_1025)
 {
     assert_in_16_bits(1025, 1025, DTYPE_F16);

@@ -1,5 +1,6 @@
 /*
- * Hidden keys, queries that see nothing, scores of minus infinity, NaN, dropout: what may be in no gradient.
+ * Masked keys, queries without keys, scores of minus infinity, NaN, dropout: none may affect other
+ * gradients.
  */
 #include "07_backward/tests/cuda.h"
 
@@ -12,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Keys that nobody sees hold NaN. */
+/* Keys without queries are NaN. */
 static void assert_ignores_unseen_keys(const struct step *kernel, unsigned options)
 {
     size_t hidden = 0;
@@ -27,8 +28,9 @@ static void assert_ignores_unseen_keys(const struct step *kernel, unsigned optio
 }
 
 /*
- * A key that no query of a tile sees is nothing to that tile, also where others in the same fragment are seen: of the
- * queries before tile 160, or 128 where tiles have 128, none may meet the NaN that 165 and those after it attend to.
+ * A key without queries in a tile must not affect that tile, even if others in the same fragment
+ * have some: the queries before tile 160, or 128 for tiles of 128, must not get the NaN that 165
+ * and later ones attend to.
  */
 TEST(cuda_tensor_cores, keep_nan_from_the_tiles_that_do_not_see_it)
 {
@@ -80,7 +82,7 @@ TEST(cuda_kernels, give_zeros_where_no_query_sees_a_key)
     for (const struct step *kernel = cuda_named("cuda_standard"); kernel < kernels_end();
          kernel++) {
         struct attention p = cuda_shape(kernel, 2, 2, 170, 20);
-        p.causal = true;  // bottom-right: the first 150 queries stand before the first key
+        p.causal = true;  // bottom-right: the first 150 queries precede the first key
         struct test_problem t = problem_of(p, 0, 3);
         struct result r = cuda_gradients(kernel, test_device(), &t);
         for (size_t n = 0; n < attention_query_elements(&p); n++)
@@ -158,8 +160,8 @@ static void launch(void *loaded)
 }
 
 /*
- * A launcher that is asked for a d or a type that it is not compiled for aborts. What it is compiled for was loaded, so the
- * arrays are there, and longer than this d needs: D is made first.
+ * A launcher aborts for a d or type for which it is not compiled. Arrays were loaded for one that
+ * it is, and are longer than this d needs: D is computed first.
  */
 static void assert_not_compiled(const struct step *kernel, enum dtype loaded, size_t d,
                                 enum dtype type, const char *part)
@@ -177,7 +179,7 @@ static void assert_not_compiled(const struct step *kernel, enum dtype loaded, si
     problem_free(&t);
 }
 
-/* The gradients of the kernel on the CPU, started on a stream; nothing is started on another. */
+/* The gradients of the kernel on the CPU, all on one stream. */
 static struct result run_on_stream(const struct step *kernel, const struct lab *layer,
                                    cudaStream_t stream)
 {

@@ -1,5 +1,6 @@
 /*
- * The kernels for Hopper: against the reference, in what order they add to dQ, and which GPU they are asked of.
+ * The kernels for Hopper: against the reference, the order in which they add to dQ, and the GPUs
+ * that they accept.
  */
 #include "07_backward/tests/cuda.h"
 
@@ -70,8 +71,8 @@ TEST(cuda_hopper, agrees_with_the_reference_at_lengths_around_its_tiles)
 }
 
 /*
- * Keys 133 and 170 are in the block of 128 to 255, whose first keys queries before 128 see too: those see 132 and no key
- * after it. Its NaN must not reach their tile, in any head of the group.
+ * Keys 133 and 170 are in the block of 128 to 255, to whose first keys queries before 128 attend,
+ * but only up to 132. The NaN of later keys must not reach their tile, in any head of the group.
  */
 TEST(cuda_hopper, keeps_nan_from_the_tiles_that_do_not_see_it)
 {
@@ -80,7 +81,7 @@ TEST(cuda_hopper, keeps_nan_from_the_tiles_that_do_not_see_it)
     for (size_t k = 0; k < 4 * KERNELS; k++) {
         const struct step *kernel = cuda_named("cuda_wgmma") + k % KERNELS;
         const size_t key = keys[k / KERNELS / 2],
-                     first = key - (NK - NQ);  // the first query that sees it
+                     first = key - (NK - NQ);  // the first query that attends to it
         struct attention p = cuda_shape(kernel, H, 1, NQ, NK);
         p.d = k / KERNELS % 2 ? 128 : 64;
         p.causal = true;
@@ -101,7 +102,10 @@ TEST(cuda_hopper, keeps_nan_from_the_tiles_that_do_not_see_it)
 
 // ---- turns --------------------------------------------------------------------------------------
 
-/* dQ of the kernel, the blocks on so many threads of the operating system, begun in that order. */
+/*
+ * dQ of the kernel on `threads` threads of the operating system, blocks in the order of
+ * `schedule`.
+ */
 static struct result on_threads(const struct step *kernel, const struct lab *layer, size_t threads,
                                 enum cuda_schedule schedule)
 {
@@ -192,7 +196,7 @@ static void facts_of_an_H100(struct device_facts *f)
     *f = (struct device_facts){ .name = "H100", .major = 9 };
 }
 
-/* The status with which a program ends that asks for a device for the kernel, 0 if it gets one. */
+/* The exit status of a program that requests a device for the kernel, 0 if it gets one. */
 static int asked(const struct step *kernel, const char *where, const struct device *gpu)
 {
     int status;

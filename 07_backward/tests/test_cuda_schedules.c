@@ -62,8 +62,7 @@ static void run_all(const struct device *device)
 
 TEST(cuda_schedules, do_not_change_the_answer)
 {
-    cuda_cpu_all_schedules(
-        true);  // from here on a launch that depends on its schedule ends the test
+    cuda_cpu_all_schedules(true);  // a later launch that depends on its schedule ends the test
     run_all(&device_cpu);
     cuda_cpu_all_schedules(false);
 }

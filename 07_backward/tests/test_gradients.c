@@ -1,5 +1,5 @@
 /*
- * The steps against judges who know nothing of their derivation: finite differences of the forward pass, and
+ * The steps against judges without a derivation: finite differences of the forward pass, and
  * PyTorch.
  */
 #include "07_backward/steps/differences.h"

@@ -120,7 +120,7 @@ TEST(every_step, permutes_dk_and_dv_when_the_keys_are_permuted)
         }
 }
 
-/* q (k + c) = q k + q c: softmax does not see it, and dQ = dS (K + c) neither, as rows of dS sum to 0. */
+/* q (k + c) = q k + q c: softmax ignores it, and so does dQ = dS (K + c), as rows of dS sum to 0. */
 TEST(every_step, does_not_see_a_vector_that_is_added_to_all_keys)
 {
     for (const struct step *step = table.steps; step < end(); step++)

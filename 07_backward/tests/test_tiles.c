@@ -192,8 +192,8 @@ TEST(every_step, reads_no_key_that_no_query_sees_and_gives_it_zeros)
 }
 
 /*
- * The scalar steps: a key that some queries see, with NaN in it, spoils those and nobody else; a key that none
- * sees has gradients of 0 all the same. The forward pass that feeds them is a scalar step too.
+ * The scalar steps: NaN in a key affects only queries that attend to it; a key without queries has
+ * gradients of 0. Their forward pass is a scalar step too.
  */
 TEST(every_step, keeps_nan_in_a_key_from_the_queries_that_do_not_see_it)
 {
@@ -230,7 +230,7 @@ void assert_zeros(const struct result *r, const struct attention *p, const char 
                       (double)r->of[g][n]);
 }
 
-/* A query that sees nothing: its own dQ is 0, and it adds to no other gradient. */
+/* A query without keys: its own dQ is 0, and it adds to no other gradient. */
 TEST(every_step, gives_zeros_where_no_query_sees_a_key)
 {
     for (const struct step *step = table.steps; step < end(); step++)
@@ -246,7 +246,7 @@ TEST(every_step, gives_zeros_where_no_query_sees_a_key)
         }
 }
 
-/* A step that knows no dropout computes as if there were none. */
+/* A step without dropout computes as if there were none. */
 TEST(every_step, that_lacks_dropout_computes_as_if_there_were_none)
 {
     for (const struct step *step = table.steps; step < end(); step++) {

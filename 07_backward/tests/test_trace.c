@@ -74,7 +74,7 @@ static bool assert_pair(const char *csv, size_t i, size_t j, double l)
     const double Z = dropped == 0.0 ? 0.0 : 1.0 / KEPT, dP = traced(csv, "dP", i, j);
     assert_is("S", i, j, traced(csv, "S", i, j), x);
     assert_is("P", i, j, dropped, P * Z);
-    if (seen)  // dropout's word for a hidden pair is not to be told from its weight
+    if (seen)  // the weight of a masked pair does not reveal dropout's decision
         assert_is("dP", i, j, dP, dot(dO[i], V[j]) * Z);
     assert_is("dS", i, j, traced(csv, "dS", i, j), P * (seen ? dP - traced(csv, "D", i, 0) : 0.0));
     return seen && Z == 0.0;

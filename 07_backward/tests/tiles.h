@@ -14,7 +14,7 @@
 
 enum {
     WITH_MASKS = WITH_SCALE | WITH_UNEQUAL_LENGTHS | WITH_CAUSAL | WITH_TOP_LEFT | WITH_WINDOW |
-                 WITH_KEY_MASK | WITH_BLOCK_MASK,  // every step knows these
+                 WITH_KEY_MASK | WITH_BLOCK_MASK,  // every step supports these
 };
 
 /* The chapter's step of this name; and the end of its table. */
@@ -28,7 +28,7 @@ static inline const struct step *end(void)
     return table.steps + table.count;
 }
 
-/* What the step knows, as a set. */
+/* The options that the step supports, as a set. */
 unsigned options_of(const struct step *step);
 
 /* The step, in all these forms. From here on it is the one that the tests of backward.h run. */

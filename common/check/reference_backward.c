@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The derivative of a pair's score by its dot product. Most problems need no dot product to know it. */
+/* The derivative of a pair's score by its dot product, which most problems do not need. */
 static double slope(const struct attention *p, const float *Q, const float *K, size_t b, size_t h,
                     size_t i, size_t j)
 {
@@ -18,7 +18,7 @@ static double slope(const struct attention *p, const float *Q, const float *K, s
         reference_dot(reference_query(p, Q, b, h, i), K + reference_key(p, b, h, j), p->d));
 }
 
-/* P and dS of query (b, h, i), as far as the query sees keys: from dP and D, the sum of P dP, dS = P (dP - D). */
+/* P and dS of query (b, h, i), for its keys: from dP and D, the sum of P dP, dS = P (dP - D). */
 static void dS_of_query(const struct attention *p, const float *Q, const float *K, const float *V,
                         const float *dO, size_t b, size_t h, size_t i, double *P, double *dS)
 {
@@ -131,7 +131,7 @@ struct share {
     double of_Q, of_dO;
 };
 
-/* The shares of query (b, h, i) in each of `count` keys; in one that it does not see it has none. */
+/* The shares of query (b, h, i) in each of `count` keys, 0 for keys to which it does not attend. */
 static void shares_of_query(const struct attention *p, const float *Q, const float *K,
                             const float *V, const float *dO, size_t b, size_t h, size_t i,
                             const size_t *rows, size_t count, struct share *shares)

@@ -15,8 +15,8 @@ const float *reference_query(const struct attention *p, const float *Q, size_t b
 size_t reference_key(const struct attention *p, size_t b, size_t h, size_t j);
 
 /*
- * P[j] = softmax of the visible scores of query (b, h, i), 0 for the others. Returns the row's lse,
- * -inf if the query sees no key. A score of -inf is no more than a hidden one.
+ * P[j] = softmax of the unmasked scores of query (b, h, i), 0 for the others. Returns the row's
+ * lse, -inf for a query without keys. A score of -inf is as a masked one.
  */
 double reference_probabilities(const struct attention *p, const float *Q, const float *K, size_t b,
                                size_t h, size_t i, double *P);

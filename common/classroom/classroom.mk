@@ -1,6 +1,6 @@
-# The commands of the classroom (README.md beside this file).
+# The classroom's commands (README.md in this folder).
 
-# The sources of earlier chapters that a chapter is built from, kernels too.
+# The sources of earlier chapters that a chapter needs, with kernels.
 earlier = $(EARLIER_$1) $(if $(KERNELS_$1),$(wildcard $(KERNELS_$1)/*/*.cu $(KERNELS_$1)/*/*.c))
 
 for_starter = EARLIER='$(call earlier,$1)' FLAGS='-std=c17 -ffp-contract=off $(WARNINGS) $(REFUSED)'
@@ -14,9 +14,8 @@ $(foreach c,$(CHAPTERS),$(eval $(call starter,$c,$(firstword $(subst _, ,$c)))))
 starter-%:
 	@echo 'make $@: expected one of: $(foreach c,$(CHAPTERS),starter-$(firstword $(subst _, ,$c)))' >&2; exit 2
 
-# The students' tests, linked as the course's own are, with wrong versions in the place of the right one; and make mistake-03, which
-# shows one. The environment is that of common/tools/mutant.sh. GRADING is where a copy of the grader is that has a mistake in it
-# (tests/grading.py).
+# Students' tests, linked with wrong versions; and make mistake-03, which shows one. The environment is that of
+# common/tools/mutant.sh. GRADING is the folder of a grader with a mistake (tests/grading.py).
 GRADER_SCRIPTS := $(or $(GRADING),common/classroom/grader)
 define wrong_versions
 FOR_MUTANTS_$2 = env OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
@@ -37,9 +36,9 @@ grade-tests grade-tests-all: setup-test
 	$(call HAVE,python3)
 	$(FOR_TEACHERS) python3 $(GRADER_SCRIPTS) $(@:grade-%=%)
 
-# ---- tests: every starter that can be asked for ------------------------------------------------
+# ---- tests: every starter ----------------------------------------------------------------------
 
-# Those that begin with the whole chapter have no gap to be proven: tests, bugs; nor speed and questions.
+# Starters of tests, bugs, speed and questions have no gaps to prove.
 STARTERS = $(RESULTS)/starters
 parts_of = $(shell points=$1/exercise/points; . common/classroom/starter/exercise.sh; \
              for p in `exercise_parts`; do [ -z "`exercise_gaps $$p`" ] || echo $$p; done)

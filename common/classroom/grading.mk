@@ -1,14 +1,13 @@
-# Grading by outputs; common/classroom/pages/grading.md tells how. Included by the Makefile.
+# Grading by outputs (common/classroom/pages/grading.md). Included by the Makefile.
 #
-# A student's file is compiled by the grader: plain, with sanitizers, and counted. What it is linked with is made here, one
-# object for each program of common/classroom/grader/programs; an object, and no archive, so that nothing in it can be
-# replaced. Most of what it is made of `make run` has made too.
+# The grader compiles a student's file plain, with sanitizers, and counted. It is linked with one object per program of
+# common/classroom/grader/programs: not an archive, so that nothing in it can be replaced. `make run` shares most parts.
 
 CLASSROOM_DIR := common/classroom
 GRADER    := $(BUILD)/grader
 SANITIZED := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 
-# All of common but what knows the right answer.
+# All of common except the reference.
 STUDENT_COMMON := $(patsubst %,$(OBJ)/%.o,$(addprefix $(CLASSROOM_DIR)/student/,student) $(filter-out \
     common/check/% common/lab/% $(addprefix common/,program/report_compared program/report_wrong program/gradient_report program/softmax_chapter program/softmax_bench measure/peak), \
     $(basename $(LIBRARY))) common/check/tolerance)
@@ -16,12 +15,12 @@ STUDENT_OBJECTS :=
 STUDENT_MODELS  :=
 LINKED_IN       ?= $(BUILD)
 
-# The lesson of a program that counts its accesses, common/measure/watch.h.
+# The lesson of a program that counts accesses (common/measure/watch.h).
 $(OBJ)/student/watched/%.o: %.c
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(WATCH_FLAGS) -MMD -MP -c $< -o $@
 
-# $1 is CHAPTER-PROGRAM, $2 its main, $3 what the main is told, $4 the objects of the chapter's other files.
+# $1 is CHAPTER-PROGRAM, $2 its main, $3 the main's macros, $4 the objects of the chapter's other files.
 define student_program
 $(OBJ)/student/$1.o: $(CLASSROOM_DIR)/student/$2.c
 	@mkdir -p $$(@D)
@@ -31,15 +30,14 @@ $(LINKED_IN)/$1.o: $(OBJ)/student/$1.o $4 $(STUDENT_COMMON) $(CLASSROOM_DIR)/gra
 	$(AT)$$(CC) -r -nostdlib $$(filter %.o,$$^) -o $$@
 STUDENT_OBJECTS += $(LINKED_IN)/$1.o
 endef
-# The same where accesses are counted, and with the course's own file, $2, in the student's place.
+# The same with counted accesses, and with the course's file $2 instead of the student's.
 define student_model
 $(LINKED_IN)/$1-course: $(OBJ)/student/watched/$(2:.c=.o) $(LINKED_IN)/$1.o
 	$(AT)$$(CC) $$(FLAGS) $$(LDFLAGS) $$^ -o $$@ -lm
 STUDENT_MODELS += $(LINKED_IN)/$1-course
 endef
 
-# Chapter 06's: $1 is the kernel. They are linked with the emulator that runs kernels on the CPU; $2 is empty, or what
-# is counted: then the main is told so.
+# Chapter 06: $1 is the kernel, linked with the emulator; $2 is empty, or what is counted.
 define student_kernel
 $(OBJ)/student/06-$1$2.o: $(CLASSROOM_DIR)/student/kernel.c
 	@mkdir -p $$(@D)
@@ -56,7 +54,7 @@ STUDENT_KERNELS := $(filter-out $(COUNTED_KERNELS),$(shell awk '$$1 == "06" { pr
 $(foreach k,$(STUDENT_KERNELS),$(eval $(call student_kernel,$k,)))
 $(foreach k,$(COUNTED_KERNELS),$(eval $(call student_kernel,$k,-counted)))
 
-# Of a line of programs $1 is CHAPTER PROGRAM KIND FILE. KIND says which main it has, and what that is told.
+# $1 is a line of programs, CHAPTER PROGRAM KIND FILE. KIND selects the main and its macros.
 folder        = $(wildcard $(firstword $1)_*)
 MAIN_rows     = rows -DLESSON=$(word 2,$1) -DLESSON_HEADER='"$(folder)/$(basename $(word 4,$1)).h"'
 MAIN_merge    = states
@@ -66,7 +64,7 @@ MAIN_forward  = forward $(if $(filter-out 04,$(firstword $1)),-DLESSON=$(word 2,
 MAIN_sink     = forward -DSINK
 MAIN_dsink    = sinks
 MAIN_backward = backward -DLESSON=backward_$(word 2,$1)
-# The chapter's other files that a program is linked with, of every one and of one.
+# The chapter's other files that programs are linked with: all, and one program's.
 OTHERS_04       := flash_no_tiling.c
 OTHERS_05       := steps/tile.c steps/observe.c
 OTHERS_05-masks := steps/fa1.c steps/fa2.c
@@ -96,7 +94,7 @@ $(GRADER)/confine $(GRADER)/judge:
 	@mkdir -p $(@D)
 	$(AT)$(CC) $(FLAGS) $(OPENMP) $(LDFLAGS) $^ -o $@ -lm
 
-# The grader, and all that students' files are linked with. For chapter 06 that is the emulator too, and made apart.
+# The grader, and everything that students' files are linked with; chapter 06's, with the emulator, separately.
 IN_PLAIN     = $(SUBMAKE) QUIET=1 LINKED_IN=$(GRADER)/plain
 IN_SANITIZED = $(SUBMAKE) QUIET=1 LINKED_IN=$(GRADER)/sanitized BUILD=$(BUILD)/sanitized CFLAGS='$(SANITIZED)'
 .PHONY: grader grader-06
@@ -107,8 +105,8 @@ grader-06:
 	$(IN_SANITIZED) $(STUDENT_KERNELS:%=$(GRADER)/sanitized/06-%.o)
 	$(IN_PLAIN) $(COUNTED_KERNELS:%=$(GRADER)/plain/06-%-counted-course) $(STUDENT_KERNELS:%=$(GRADER)/plain/06-%.o)
 
-# What a person types is in the environment. A command that has something to say when it is interrupted is started by exec:
-# then make waits for it, and not only for a shell around it.
+# Arguments are in the environment. Commands that report when interrupted are started by exec, so that make waits for
+# them, not only for a shell.
 GRADE_ENVIRONMENT = CC='$(CC)' FLAGS='-std=c17 -ffp-contract=off $(WARNINGS)' SANITIZED='$(SANITIZED)' \
     CXX='$(CXX)' CXX_FLAGS='-std=c++17 -ffp-contract=off $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(KERNEL_FLAGS)' \
     INSTRUMENTED_FLAGS='$(INSTRUMENTED_FLAGS)' CUDA_LIBS='$(CUDA_LIBS)' WATCH_FLAGS='$(WATCH_FLAGS)'
@@ -119,14 +117,14 @@ grade grade-all: setup-run
 	$(SUBMAKE) $(JOBS) grader QUIET=1
 	$(FOR_TEACHERS) $(GRADE_ENVIRONMENT) python3 $(CLASSROOM_DIR)/grader $(@:grade-%=%)
 
-# Tests of it, and wrong versions of it that they must reject.
+# The grader's tests, and wrong graders that they must reject.
 .PHONY: $(RESULTS)/grading test-grading
 $(RESULTS)/grading: grader grader-06 $(BUILD)/against $(CHAPTERS:%=$(BUILD)/%)
 	$(AT)$(GRADE_ENVIRONMENT) PYTHONDONTWRITEBYTECODE=1 python3 $(CLASSROOM_DIR)/tests/grading.py $@ $(TESTS_OF_GRADING)
 test-grading: setup-test
 	$(SUBMAKE) $(JOBS) QUIET=1 $(RESULTS)/grading
 
-# The autograder in the forms that Gradescope and Classroom 50 take.
+# The autograder for Gradescope and Classroom 50.
 .PHONY: gradescope classroom50
 gradescope classroom50:
 	@sh $(CLASSROOM_DIR)/adapters/bundle.sh $@ "$$CHAPTER" "$$OUT" "$$PART" "$$SEED" "$$SEEDS"

@@ -166,7 +166,7 @@ static bool read_header(FILE *file, struct npy *array, struct file_error *error)
     return parse_header(text, array, error);
 }
 
-/* Is the file as long as its header says? The stream is at the data. */
+/* Is the file as long as its header states? The stream is at the data. */
 static bool check_length(struct npy_parts *parts, struct file_error *error)
 {
     const size_t size = parts->array.count * npy_element_size(parts->array.type);

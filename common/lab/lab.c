@@ -51,7 +51,7 @@ struct lab lab_of(const struct chapter *chapter, struct attention_input input,
                          .x = tensors_of(&input, NULL, NULL) };
 }
 
-/* What is asked for besides a verdict must be there: forward, some steps have no m, l or lse. */
+/* Exits if an option needs what some forward steps lack: m, l or lse. */
 static void check_requested(const struct step *step, const struct attention *p,
                             const struct options *o)
 {
@@ -195,7 +195,7 @@ void previous_free(struct previous *previous)
     *previous = (struct previous){ .name = NULL };
 }
 
-/* What a step has written: forward the rows that are checked; gradients whole, and x has them no longer. */
+/* Takes what a step has written: forward the checked rows, backward x's gradients. */
 static struct previous previous_keep(const struct lab *lab, const struct step *step,
                                      struct tensors *x)
 {
@@ -251,7 +251,7 @@ struct attention_errors lab_compare(const struct lab *lab, const struct step *st
     return errors;
 }
 
-/* The step before, or what the chapter says comes before the first. */
+/* The step before, or the chapter's own start. */
 struct previous lab_run_before(const struct lab *lab, const struct step *step)
 {
     const struct step *const before = lab_step_before(lab, step);
@@ -264,9 +264,9 @@ struct previous lab_run_before(const struct lab *lab, const struct step *step)
     return previous;
 }
 
-// ---- one step, told whole -----------------------------------------------------------------------
+// ---- one step -----------------------------------------------------------------------------------
 
-/* Where no step was chosen it is the chapter that is compared with what came before it. */
+/* If no step was chosen, the chapter is compared with what preceded it. */
 static bool is_the_chapter(const struct lab *lab)
 {
     const struct attention *p = &lab->input.p;
@@ -320,7 +320,7 @@ void lab_free(struct lab *lab)
     previous_free(&lab->before);
     attention_check_end(&lab->check);
     if (lab->chapter->backward) {
-        struct tensors *const x = &lab->x;  // dO, and what the forward pass has left
+        struct tensors *const x = &lab->x;  // dO, and the forward pass's results
         const float *const kept[] = { x->O, x->lse, x->m, x->l, x->dO };
         for (size_t k = 0; k < sizeof kept / sizeof kept[0]; k++)
             free((float *)kept[k]);

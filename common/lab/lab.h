@@ -1,5 +1,5 @@
 /*
- * The lab: what a chapter's main does with its steps, one call after the other. The loop over the steps is the chapter's.
+ * The lab: what a chapter's main does with its steps; the loop over the steps is the chapter's.
  *
  *     struct lab lab = lab_open(&chapter, argc, argv);     the command line
  *     lab_load(&lab);                                      the problem
@@ -13,8 +13,8 @@
  *     }
  *     return lab_close(&lab);                              files, and the verdict
  *
- * One step is told whole; of all steps each has a line in a table. Of the chapter nothing is called but `run`, `watched` and
- * `predict` of its rows (step.h).
+ * One step is reported in full; of all steps each has a line in a table. The lab calls only `run`,
+ * `watched` and `predict` of a chapter's rows (step.h).
  */
 #ifndef COMMON_LAB_H
 #define COMMON_LAB_H
@@ -62,32 +62,34 @@ struct lab {
     char *csv;                        // its lines for --csv, with room for REPORT_CSV; or NULL
 };
 
-/* Reads the command line; --step list ends the program here. */
+/* Reads the command line; --step list exits. */
 struct lab lab_open(const struct chapter *chapter, int argc, char **argv);
 
-/* Does the command line ask for --step NAME? */
 bool lab_asks_for(const struct lab *lab, const char *name);
 
-/* The problem that the command line asks for: lab->input, and Q, K and V of lab->x. */
+/* The command line's problem: lab->input, and Q, K and V of lab->x. */
 void lab_load(struct lab *lab);
 
-/* A problem of the chapter's own, all steps; it is to be freed with lab_free. Before it is checked, lab_ready. */
+/*
+ * A problem of the chapter's own, with all steps; free with lab_free, call lab_ready before
+ * checks.
+ */
 struct lab lab_of(const struct chapter *chapter, struct attention_input input,
                   const struct options *options);
 
-/* The step of --step, or else the one called `usual`, or all; ends the program if something else is asked than they can do. */
+/* The step of --step, or the one called `usual`, or all; exits if they do not support the options. */
 void lab_choose(struct lab *lab, const char *usual);
 
 void lab_title(const struct lab *lab);
 
-/* The part "Input"; then what is right is worked out. */
+/* Prints the part "Input", then computes the reference. */
 void lab_input(struct lab *lab);
 void lab_ready(struct lab *lab);
 
-/* Is there a step that is not compared with another one, so that the chapter has to say what came before? */
+/* Is there a first step, for which the chapter has to provide the comparison? */
 bool lab_begins(const struct lab *lab);
 
-/* The steps to run: the one, or all that can do the problem. Behind the last the table ends. */
+/* The chosen step, or all that support the problem. Ends the table after the last. */
 const struct step *lab_first(struct lab *lab);
 const struct step *lab_next(struct lab *lab, const struct step *step);
 
@@ -95,23 +97,23 @@ void lab_run(struct lab *lab, const struct step *step);
 void lab_count(struct lab *lab, const struct step *step);
 void lab_check(struct lab *lab, const struct step *step);
 
-/* Writes what is asked for, gives the verdict, and frees the lab; the exit status. */
+/* Writes files, prints the verdict, frees the lab; returns the exit status. */
 int lab_close(struct lab *lab);
 void lab_free(struct lab *lab);
 
 // ---- for stories, benchmarks and tests ----------------------------------------------------------
 
-/* Is the problem small enough for a counted run? Can the step be counted there? */
+/* Small enough to count? Can the step be counted? */
 bool is_small(const struct lab *lab);
 bool can_be_counted(const struct lab *lab, const struct step *step);
 
-/* The nearest earlier step that does the problem and that the step is compared with; NULL: there is none. */
+/* The nearest earlier step that supports the problem and may be compared, or NULL. */
 const struct step *lab_step_before(const struct lab *lab, const struct step *step);
 
-/* The lines of --csv, with a line for each step, to which others may be added. */
+/* --csv's lines, one per step, to which callers may add. */
 char *lab_csv(struct lab *lab);
 
-/* Runs a step, on the options' tiles or its own, and compares it; `tell` says whether that is printed. */
+/* Runs and compares a step, on the options' tiles or its own; `tell`: prints the comparison. */
 struct attention_errors lab_errors(const struct lab *lab, const struct step *step, bool tell);
 
 // ---- between the files of the lab ---------------------------------------------------------------
@@ -121,10 +123,9 @@ struct attention_errors lab_compare(const struct lab *lab, const struct step *st
 struct previous lab_run_before(const struct lab *lab, const struct step *step);
 void previous_free(struct previous *previous);
 
-/* The same rows as lab->check, with what is right for a step that is a product; its O is to be freed. */
+/* lab->check's rows, with a product as the reference; free its O. */
 struct attention_check lab_product_check(const struct lab *lab);
 
-/* The files that are asked for. */
 void lab_write(const struct lab *lab, const struct step *step, const char *previous,
                struct attention_errors errors);
 
@@ -132,7 +133,10 @@ void table_begin(struct lab *lab);
 void table_row(struct lab *lab, const struct step *step, struct attention_errors errors);
 void table_end(struct lab *lab);
 
-/* The first step from this one on that can do the problem; of one that cannot the table says why. NULL: the table has ended. */
+/*
+ * The next step, from this one, that supports the problem; the table notes why others do not. NULL
+ * ends it.
+ */
 const struct step *table_from(struct lab *lab, const struct step *step);
 
 #endif

@@ -79,7 +79,7 @@ double round_peak(const struct round *round)
     return bench_fma_operations() / round->candidates[0].best;
 }
 
-/* Of the products: two forward; backward the field counts five, however many there are. */
+/* In products: two forward; backward five by convention. */
 static double operations(const struct runner *r)
 {
     return (r->x.dO ? 10.0 : 4.0) * (double)attention_pairs(r->p) * (double)r->p->d;
@@ -92,7 +92,7 @@ struct mark round_mark(const struct round *round, size_t k)
     return (struct mark){ flops, flops / round_peak(round) / (double)r->threads };
 }
 
-/* A line with the columns of REPORT_SPEED_CSV; `before`, unless it is 0, are the seconds of what the step runs against. */
+/* With REPORT_SPEED_CSV's columns; `before`: seconds of the step it is compared with, or 0. */
 static void append_csv(char *csv, const char *chapter, const struct round *round, size_t k,
                        double before)
 {
@@ -110,7 +110,7 @@ static void append_csv(char *csv, const char *chapter, const struct round *round
 
 // ---- the part "Speed" ---------------------------------------------------------------------------
 
-/* The nearest earlier step that is attention too and supports the problem; NULL: none. */
+/* The nearest earlier attention step that supports the problem, or NULL. */
 static const struct step *runs_against(const struct lab *lab, const struct step *step)
 {
     const struct step *before = step;
@@ -170,7 +170,10 @@ void lab_speed(const struct lab *lab)
 
 // ---- the ladder ---------------------------------------------------------------------------------
 
-/* The rungs on one problem; a mark is 0 where a step cannot do it. Returns the peak of one core, in operations per second. */
+/*
+ * The rungs on one problem; a mark is 0 if a step does not support it. Returns one core's peak, in
+ * operations per second.
+ */
 static double climb(const struct lab *lab, const struct rung *rungs, size_t count, double seconds,
                     struct mark *marks, char *csv)
 {

@@ -1,6 +1,6 @@
 /*
- * How long steps take: each is checked first, and then they are timed in turn with the machine's peak. What is measured at
- * another moment is no measure.
+ * Times steps: each is checked first, then all are timed in turn with the machine's peak, because
+ * the machine's speed varies.
  */
 #ifndef COMMON_LAB_SPEED_H
 #define COMMON_LAB_SPEED_H
@@ -8,7 +8,7 @@
 #include "common/lab/lab.h"
 #include "common/measure/bench.h"
 
-/* A step on a problem, how long it took, and how far it was off. */
+/* A step on a problem, its time and its error. */
 struct runner {
     const struct step *step;
     const struct attention *p;
@@ -19,14 +19,14 @@ struct runner {
     struct bench *bench;
 };
 
-/* Runs the step of `arg`, a struct runner, once: what is timed. */
+/* For timing: runs the step of `arg`, a struct runner. */
 void speed_work(void *arg);
 
-/* Seconds that the step takes, the best of some runs in about so many seconds. */
+/* The best of some runs, in about `seconds`. */
 double speed_of(const struct step *step, const struct attention *p, struct tile_size size,
                 struct tensors x, double seconds);
 
-/* Some steps, timed in turn; the peak is candidate 0. All of them write to the same memory. */
+/* Steps timed in turn; candidate 0 is the peak. All write to the same memory. */
 enum { ROUND_MOST = 24 };
 struct round {
     struct tensors x;
@@ -35,43 +35,49 @@ struct round {
     size_t count;
 };
 
-/* An empty round, on problems of p's shape; to be ended with round_end. */
+/* Empty, for problems of p's shape; end with round_end. */
 void round_begin(struct round *round, const struct attention *p, struct tensors x);
 
-/* One more step on the lab's problem, on all threads that it can have or on one. If its result is wrong, so is the verdict. */
+/*
+ * Adds a step on the lab's problem, on all threads or one. If its result is wrong, so is the
+ * verdict.
+ */
 void round_enter(struct round *round, const struct lab *lab, const struct step *step,
                  size_t threads);
 
 void round_run(struct round *round, double seconds);
 void round_end(struct round *round);
 
-/* How many threads a step runs on. */
+/* The step's threads. */
 size_t round_threads(const struct step *step);
 
-/* Operations per second, and of the peak of so many cores: what runner k did. */
+/* Operations per second, and as a part of the peak of its cores. */
 struct mark {
     double flops, of_peak;
 };
 struct mark round_mark(const struct round *round, size_t k);
 
-/* What one core does at most, in operations per second. */
+/* One core's peak, in operations per second. */
 double round_peak(const struct round *round);
 
-/* The part "Speed": all steps that can do the lab's problem, or the one of --step and what that runs against. Written to --csv too. */
+/*
+ * The part "Speed": all steps that support the problem, or --step's and its comparison. Also to
+ * --csv.
+ */
 void lab_speed(const struct lab *lab);
 
 // ---- the ladder ---------------------------------------------------------------------------------
 
-/* A rung: a step, on one thread though it has more, or on all. */
+/* A step, on one thread or on all. */
 struct rung {
     const struct step *step;
     bool one_thread;
 };
 
 /*
- * The part "Ladder": one head of N queries and keys, d = 64 and 128, without a mask and causal, about so many seconds each.
- * `make` gives a lab of such a problem, ready. Of `parts` parts that are shown while one waits it takes LADDER_CASES. Returns
- * the peak of one core; lines with the columns of REPORT_SPEED_CSV are added to csv.
+ * The part "Ladder": one head of N queries and keys, d = 64 and 128, full and causal, about
+ * `seconds` each, with problems from `make`. It is LADDER_CASES of `parts` parts of the progress.
+ * Returns one core's peak; adds lines of REPORT_SPEED_CSV to csv.
  */
 enum { LADDER_CASES = 4 };
 double speed_ladder(const struct chapter *chapter, const struct rung *rungs, size_t count, size_t N,

@@ -1,12 +1,9 @@
-/*
- * What is written of one step; and what is right for a step that is no attention.
- */
+/* Writes one step's output. */
 #include "common/cpu/memory.h"
 #include "common/lab/lab.h"
 #include "common/lab/speed.h"
 #include "common/program/attention_files.h"
 
-/* The same rows as `check`, with what is right for a step that is a product, without softmax and lse. */
 struct attention_check lab_product_check(const struct lab *lab)
 {
     const struct attention *p = &lab->input.p;

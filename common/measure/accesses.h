@@ -1,6 +1,4 @@
-/*
- * Accesses to slow memory, array by array: what an algorithm's formula gives, and what the counter saw (traffic.h).
- */
+/* Accesses to slow memory, by array: predicted by a formula, and counted (traffic.h). */
 #ifndef COMMON_ACCESSES_H
 #define COMMON_ACCESSES_H
 
@@ -9,32 +7,32 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One line of a table of accesses: what the counter saw, and what the formula gives. */
+/* A line of the table: counted, and predicted. */
 struct counted {
     const char *what;  // "x loads"
     size_t count;
     size_t predicted;
     const char *formula;  // "2 N"
-    const char *note;     // more for this line, or ""
+    const char *note;     // a note, or ""
 };
 
 enum { ACCESS_LINES = 20 };
 
-/* What a step's formulas say of a problem. */
+/* A step's predictions for a problem. */
 struct accesses {
     size_t n;
     struct counted line[ACCESS_LINES];
     struct tile_counts tiles;
     size_t splits;    // of the keys, each with tiles of its own
-    size_t products;  // multiplications and additions of matrix products
+    size_t products;  // operations of matrix products
 };
 
-/* One line: "Q loads" should be `n`, which is `formula` for each head. */
+/* A line: "Q loads" should be `n`; `formula` is per head. */
 void accesses_add(struct accesses *a, const char *what, size_t n, const char *formula);
 
 /*
- * What has been counted beside each line, and the last line: all accesses, of every array that is instrumented, which the lines
- * before should add up to. Returns whether every line is as it should be.
+ * Fills in the counts, and adds a last line, all accesses to instrumented arrays, which the lines
+ * before should add up to. Returns whether every line is as predicted.
  */
 bool accesses_sum(struct accesses *a, const char *formula, size_t *total);
 

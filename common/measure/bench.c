@@ -1,9 +1,8 @@
 /*
- * Timing in turns.
+ * Timing in turn.
  *
- * A sample is a look at the clock, a number of calls, and another look. That number is one, unless
- * a call is so short that the clock's own steps would show; then it is as many as fill a tenth of a
- * millisecond. Best and median are taken over the samples, one of each candidate a round.
+ * A sample is one call, or as many as fill a tenth of a millisecond, so that the clock's
+ * resolution does not matter. Best and median are over samples, one per candidate and round.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -19,11 +18,11 @@
 #include <time.h>
 #include <unistd.h>
 
-static const double SHORTEST_SAMPLE = 1e-4;  // seconds; clocks step by 1e-6 at worst
+static const double SHORTEST_SAMPLE = 1e-4;  // seconds; a clock's resolution is 1e-6 at worst
 static const size_t FEWEST_ROUNDS = 5;
 static const size_t ROUNDS_OF_ROOM = 1024;
 static const double LONGEST_REST = 0.03;  // seconds
-static const double BETWEEN_SIGNS = 0.1;  // seconds from one sign of progress to the next
+static const double BETWEEN_SIGNS = 0.1;  // seconds
 
 double bench_now(void)
 {
@@ -47,7 +46,7 @@ bool bench_ladder_has(size_t N, size_t d, bool causal)
     return !one || strcmp(one, name) == 0;
 }
 
-/* Seconds for one call, over `calls` of them between two looks at the clock. */
+/* Seconds per call, over `calls` calls. */
 static double sample(double (*now)(void), const struct bench *candidate, size_t calls)
 {
     const double start = now();
@@ -57,9 +56,8 @@ static double sample(double (*now)(void), const struct bench *candidate, size_t 
 }
 
 /*
- * Warms a candidate up and returns how many calls make a sample. The quicker of two samples counts:
- * the first call of all pays for cold caches and new pages, and any may be interrupted. A call that
- * is long beyond doubt is made only once.
+ * Warms a candidate up and returns the calls per sample, by the quicker of two samples: the first
+ * pays for cold caches and new pages. A long call is made only once.
  */
 static size_t warm_up(double (*now)(void), const struct bench *candidate)
 {
@@ -78,13 +76,13 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What is measured of one candidate. */
+/* One candidate's measurement. */
 struct series {
-    size_t calls;     // in a sample
-    double *samples;  // seconds for one call, one sample a round
+    size_t calls;     // per sample
+    double *samples;  // seconds per call, one per round
 };
 
-/* Takes a sample of each candidate in turn, making room for the round where there is none. */
+/* Takes a sample of each candidate, and grows the arrays as needed. */
 static void play_round(double (*now)(void), const struct bench *candidates, struct series *series,
                        size_t count, size_t round)
 {
@@ -98,7 +96,7 @@ static void play_round(double (*now)(void), const struct bench *candidates, stru
         series[c].samples[round] = sample(now, &candidates[c], series[c].calls);
 }
 
-/* Best and median of a candidate over its rounds; of an even number, half-way between the two. */
+/* Best and median over the rounds. */
 static void summarise(struct bench *candidate, struct series *series, size_t rounds)
 {
     qsort(series->samples, rounds, sizeof *series->samples, by_size);
@@ -114,7 +112,7 @@ void bench_progress(size_t part, size_t parts)
     progress_share = 1.0 / (double)parts;
 }
 
-/* One line, written over the one before. */
+/* Overwrites the last line. */
 static void show_progress(size_t round, double part)
 {
     fprintf(stderr, "\rround %zu, %.0f %%", round,

@@ -1,10 +1,8 @@
-/*
- * On which machine: what stands under a table of times, and how large its caches are.
- */
+/* This machine's name, for tables of times, and its cache sizes. */
 #if defined(__linux__)
-#define _GNU_SOURCE  // for sched_getaffinity
+#define _GNU_SOURCE  // sched_getaffinity
 #elif defined(__APPLE__)
-#define _DARWIN_C_SOURCE  // for sysctlbyname
+#define _DARWIN_C_SOURCE  // sysctlbyname
 #else
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -27,8 +25,8 @@
 #endif
 
 /*
- * Linux lists the caches of a core as folder/index0, index1, …, one thing a file. This goes before
- * sysconf, which in virtual machines has been seen to tell ten times the size.
+ * Linux lists a core's caches as folder/index0, index1, …. We prefer that to sysconf, which has
+ * returned ten times the size in virtual machines.
  */
 static bool read_line(const char *folder, int index, const char *file_name, char *line, int size)
 {
@@ -56,7 +54,7 @@ size_t bench_listed_cache(const char *folder, int level)
     return 0;
 }
 
-/* What the system's library tells, 0 where it tells nothing. */
+/* By sysconf or sysctl; 0 if unknown. */
 static size_t told_cache(int level)
 {
 #if defined(__APPLE__)
@@ -93,7 +91,7 @@ size_t bench_cache_bytes(int level)
     return bytes > 0 ? bytes : usual[level - 1];
 }
 
-/* Leaves out "(R)", "CPU", "64-Core", "Processor" and all from "@" on. */
+/* Drops "(R)", "CPU", "64-Core", "Processor" and everything from "@". */
 void bench_tidy_name(char *name)
 {
     char *end = name;
@@ -134,7 +132,7 @@ static void read_processor(char *name, size_t size)
     }
     if (file)
         fclose(file);
-    // A virtual machine may hide which of its processors this is.
+    // A virtual machine may not name its processor.
     const size_t length = strcspn(name, "\n");
     if (length > 0 && family > 0 && !strpbrk(name, "0123456789"))
         snprintf(name + length, size - length, " family %ld", family);
@@ -144,7 +142,7 @@ static void read_processor(char *name, size_t size)
         snprintf(name, size, "unnamed processor");
 }
 
-/* Cores that this process may use, where the system says which; else all of them. */
+/* Cores that this process may use, if the system has such a limit, else all. */
 static long available_cores(void)
 {
 #if defined(__linux__)

@@ -1,9 +1,9 @@
 /*
- * What one core can do at most: multiply-adds out of registers, and copies out of memory.
+ * What one core can do at most: multiply-adds from registers, and copies in memory.
  *
- * A core is kept busy by multiply-adds that do not wait for one another: two units that need four
- * clocks for each want eight chains of them, four units sixteen. The chains are vectors as wide as
- * the processor at hand has them, found at run time, so that this file needs no -march.
+ * Independent chains of multiply-adds keep a core busy: with four cycles each, two units need
+ * eight chains and four units sixteen. Vectors are as wide as the processor's, detected at run
+ * time, so this file needs no -march.
  */
 #include "common/measure/bench.h"
 
@@ -17,20 +17,19 @@
 #include <emmintrin.h>
 #endif
 
-/* The course keeps a * b + c apart, as it is written; here the fused one is what is measured. */
+/* The rest of the course forbids fusing a * b + c; this measures it. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT ON
 #elif defined(__GNUC__)
-#pragma GCC optimize("O3", "fp-contract=fast")  // O3: chains in registers, loops over them unrolled
+#pragma GCC optimize("O3", "fp-contract=fast")  // O3: chains in registers, unrolled loops
 #endif
 
-enum { TURNS = 10000000 };  // at eight clocks a turn or so, some 20 ms
+enum { TURNS = 10000000 };  // some 20 ms, at eight cycles each
 
 /*
- * A macro, because gcc splits vectors that a function's own processor does not have before it
- * inlines that function elsewhere. Each chain takes its left neighbour's value and a factor that
- * barely changes it: no product stays the same from turn to turn, so none can be taken out of the
- * loop, and nothing overflows.
+ * A macro, because gcc splits vectors before it inlines a function for another processor. Each
+ * chain takes its left neighbour's value and a factor near 1, so no product is loop-invariant, and
+ * nothing overflows.
  */
 #define SPIN(name, processor, lanes, chains)                            \
     processor static void name(void *result)                            \
@@ -50,7 +49,7 @@ enum { TURNS = 10000000 };  // at eight clocks a turn or so, some 20 ms
         memcpy(result, &sum, sizeof sum);                               \
     }
 
-/* 128 bits everywhere: SSE2 (16 registers), NEON (32); without either, whatever comes out. */
+/* 128 bits everywhere: SSE2 (16 registers), NEON (32), or whatever the compiler makes. */
 enum { WIDEST = 16, CHAINS_512 = 16, CHAINS_256 = 12 };
 #if defined(__x86_64__)
 enum { CHAINS_128 = 12 };
@@ -61,10 +60,10 @@ enum { CHAINS_128 = 24 };
 #endif
 SPIN(spin_128, , 4, CHAINS_128)
 
-/* Where results go, so that they are not left out. */
+/* Keeps results from being optimised away. */
 static volatile float spun;
 
-/* The widest chains that this processor has. */
+/* The processor's widest chains. */
 struct spin {
     void (*run)(void *result);
     double lanes_and_chains;
@@ -113,8 +112,8 @@ static void copy(void *arg)
 }
 
 /*
- * The same around the caches: a cache line to be written whole need not be read first. memcpy does
- * so for large arrays too, but what it takes for large may be many times the caches' size.
+ * Bypasses the caches: a fully written line need not be read first. memcpy does so too, but only
+ * for arrays many times the caches' size.
  */
 static void stream(void *arg)
 {
@@ -130,7 +129,7 @@ static void stream(void *arg)
 #endif
 }
 
-/* memset first: a page that was never written may not be there, or be one page of zeros for all. */
+/* memset first: untouched pages may not exist, or be one shared page of zeros. */
 double bench_copy_bandwidth(void)
 {
     const size_t least = (size_t)64 << 20, most = (size_t)512 << 20, cache = bench_cache_bytes(3);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Seconds from one line to the next. */
+/* Seconds between lines. */
 static const double BETWEEN_LINES = 0.2;
 
 void progress(const char *what, size_t done, size_t total)

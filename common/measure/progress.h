@@ -1,14 +1,11 @@
-/*
- * How far a long run is, for somebody who waits at a terminal.
- */
 #ifndef COMMON_PROGRESS_H
 #define COMMON_PROGRESS_H
 
 #include <stddef.h>
 
 /*
- * So many of `total` `what`s are done. Shown on standard error if that is a terminal, now and then, and wiped
- * out when all are done. From one thread at a time.
+ * `done` of `total` `what`s. Shown now and then if stderr is a terminal, cleared at the end. One
+ * thread only.
  */
 void progress(const char *what, size_t done, size_t total);
 

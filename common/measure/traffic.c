@@ -15,10 +15,10 @@ static size_t last_hit;  // most accesses follow one to the same array
 
 struct addresses traffic_all, traffic_gaps[2];
 
-/* Extra memory may come and go in several threads. */
+/* Several threads may allocate extra memory. */
 static atomic_size_t slow_held, slow_peak, fast_held, fast_peak;
 
-/* The addresses between the arrays before and after one that is in no array. */
+/* The addresses around one that is in no array, up to the arrays before and after. */
 static struct addresses gap_around(uintptr_t at)
 {
     uintptr_t from = 0, to = UINTPTR_MAX;
@@ -48,7 +48,6 @@ static struct traffic *array_at(const void *element)
     return NULL;
 }
 
-/* An access of watched code. */
 static void count_access(const void *at, size_t bytes, bool writes, bool aligned,
                          const void *instruction)
 {
@@ -64,7 +63,6 @@ static void count_access(const void *at, size_t bytes, bool writes, bool aligned
 
 watcher *watching = count_access;
 
-/* An array has come or gone. */
 static void arrays_changed(void)
 {
     const struct addresses below = gap_around(0), above = gap_around(UINTPTR_MAX);
@@ -173,7 +171,6 @@ bool accesses_sum(struct accesses *a, const char *formula, size_t *total)
     return as_predicted && *total == predicted;
 }
 
-/* The instrumented array that holds the element. */
 static struct traffic *array_of(const float *element, const char *what)
 {
     struct traffic *t = array_at(element);
@@ -192,7 +189,7 @@ void traffic_count_store(const float *element)
     array_of(element, "a store to an address")->stores++;
 }
 
-/* What stands before each array of extra memory; the array begins a cache line later. */
+/* Precedes each array of extra memory, which begins a cache line later. */
 struct extra {
     size_t bytes;
     bool slow;
@@ -242,7 +239,7 @@ float *extra_slow(const char *name, size_t count)
 float *extra_fast(const char *name, size_t count)
 {
     float *array = extra(name, count, false, &fast_held, &fast_peak);
-    poison_fill(array, count);  // so that reading what was never written shows
+    poison_fill(array, count);  // so that reads of unwritten memory show
     return array;
 }
 

@@ -1,6 +1,6 @@
 /*
- * What watched code calls before each access to memory. The names are the compiler's, gcc's and clang's alike. In a program
- * that is built with the thread sanitizer, its own library has them.
+ * The functions that watched code calls before each access. Compilers fix their names; with the
+ * thread sanitizer, its library has them.
  */
 #ifdef __has_feature
 #define HAS_THREAD_SANITIZER __has_feature(thread_sanitizer)
@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Most accesses are to fast memory, so that has to be told quickly. */
+/* Most accesses are to fast memory, so this test must be quick. */
 static inline void saw(const void *at, size_t bytes, bool writes, bool aligned,
                        const void *instruction)
 {
@@ -55,7 +55,7 @@ ACCESSES(16)
 RANGE(__tsan_read_range, false)
 RANGE(__tsan_write_range, true)
 
-/* Copies, whether clang makes them itself or the source does (WATCH_FLAGS). */
+/* Copies, from clang or from the source (WATCH_FLAGS). */
 #define COPY(prefix, copy)                                               \
     void *prefix##copy(void *to, const void *from, size_t bytes);        \
     void *prefix##copy(void *to, const void *from, size_t bytes)         \

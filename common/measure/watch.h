@@ -1,10 +1,9 @@
 /*
- * The watched build of a lesson: the same file, compiled so that it calls a function of watch.c before each access to
- * memory (WATCH_FLAGS in common/tools/build.mk), and with _watched after the names of its functions. What falls into an array
- * of traffic.h is counted there.
+ * The watched build of a lesson: the same file, compiled to call watch.c before each access
+ * (WATCH_FLAGS in common/tools/build.mk), with _watched after its functions' names.
  *
- * A program names the watched build of a function f by WATCHED(f), after DECLARE_WATCHED(f). It is NULL where somebody compiles
- * by hand. There, and where the compiler does not have the flag, CAN_WATCH is false, and the program says that it does not count.
+ * WATCHED(f), after DECLARE_WATCHED(f), is f's watched build, or NULL in a build by hand. Then,
+ * and without compiler support, CAN_WATCH is false, and programs print that they do not count.
  */
 #ifndef COMMON_WATCH_H
 #define COMMON_WATCH_H
@@ -26,14 +25,15 @@ extern "C" {
 #endif
 
 /*
- * From now on all accesses go to `who` and none is counted, until `who` is NULL: the emulator of common/cuda asks for that while
- * its threads run. `instruction` is what follows the call; an `aligned` access must be at a multiple of its size.
+ * Redirects all accesses to `who`, uncounted, until `who` is NULL: for the emulator of common/cuda
+ * while its threads run. `instruction` follows the call; an `aligned` access must be at a multiple
+ * of its size.
  */
 typedef void watcher(const void *at, size_t bytes, bool writes, bool aligned,
                      const void *instruction);
 void watch_with(watcher *who);
 
-/* For watch.c: an access that has to be looked at (traffic.h). */
+/* For watch.c: an access that traffic_gaps do not rule out. */
 extern watcher *watching;
 
 #ifdef __cplusplus

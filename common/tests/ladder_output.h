@@ -14,8 +14,8 @@
 struct command ladder_output(void (*climb)(const struct options *options));
 
 /*
- * The parts (NULL-terminated) appear in order, nothing is wrong, and the last line is the machine:
- * common/peers/peers.py and the plots parse it.
+ * The parts (NULL-terminated) appear in order, the verdict is right, and the last line is the
+ * machine: common/peers/peers.py and the plots parse it.
  */
 void assert_ladder_output(const struct command *c, const char *const parts[]);
 

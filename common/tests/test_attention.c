@@ -46,7 +46,7 @@ TEST(attention, shares_a_key_value_head_among_neighbouring_query_heads)
         }
 }
 
-/* ---- who sees whom ----------------------------------------------------------------------------- */
+/* ---- which query attends to which key ----------------------------------------------------------- */
 
 /* `picture` has a line for each query, and # for each visible key. */
 static void assert_seen(const struct attention *p, const char *picture)

@@ -164,7 +164,7 @@ TEST(compare_script, asks_nobody_where_the_input_cannot_be_used)
 TEST(compare_script, believes_no_stage_that_wrote_nothing)
 {
     set_up();
-    ROWS(run("", ALL), 0, SOFTMAX_ROWS, ATTENTION_ROWS);  // leaves outputs behind
+    ROWS(run("", ALL), 0, SOFTMAX_ROWS, ATTENTION_ROWS);  // keeps outputs
     command_file("build/mute", "", 0);
     refuses(run(MASK, "04_four"), "04_four: expected an output, found status 0");
     command_file("build/status", "2", 1);

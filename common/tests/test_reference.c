@@ -140,7 +140,7 @@ TEST(reference_attention, to_two_equal_keys_is_their_mean_and_carries_the_scale_
     assert_near(dV, dV_expected, 4, 0.0, "dV");
 }
 
-/* A finite stand-in for minus infinity would outweigh these scores. */
+/* A finite number instead of minus infinity would outweigh these scores. */
 TEST(reference_attention, gives_a_hidden_key_no_weight_even_among_scores_far_below_zero)
 {
     const float Q[] = { -1e6f }, K[] = { 3e6f, 3e6f, 3e6f, 5e6f }, V[] = { 1, 3, 100, 100 };
@@ -173,7 +173,7 @@ TEST(reference_attention, drops_weights_after_the_softmax)
     assert_near(lse, zeros, QUERIES, 0.0, "lse");
 }
 
-/* ---- what is not seen does not matter ---------------------------------------------------------- */
+/* ---- masked keys do not matter ------------------------------------------------------------------ */
 
 static void assert_same(const struct test_problem *t, const struct reference_results *got,
                         const struct reference_results *expected)

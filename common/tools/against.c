@@ -1,11 +1,12 @@
 /*
- * against CHAPTER MINE THEIRS [option…]: outputs of somebody's own implementation against those of a stage.
+ * against CHAPTER MINE THEIRS [option…]: compares your own implementation's outputs with a
+ * stage's.
  *
- * MINE is a folder with the inputs and their outputs, THEIRS one with the stage's outputs for the same input, and
- * the options say what the input is, as a chapter takes them. Of each output: the largest error against the double
- * reference, what is allowed, and the first element that is off by more. All are read before a word is said of the
- * first. common/tools/check_against.sh calls it.
- * Exit status as in every chapter: 0 right, 1 not, 2 it cannot be said.
+ * MINE is a folder with the inputs and their outputs, THEIRS one with the stage's outputs for the
+ * same input; the options describe the input, as a chapter takes them. Prints for each output the
+ * largest error against the double reference, the tolerance, and the first element that is off by
+ * more. Everything is read before anything is printed. common/tools/check_against.sh calls it.
+ * Exit status as in every chapter: 0 right, 1 wrong, 2 unknown.
  */
 #include "common/check/gradient_check.h"
 #include "common/cpu/memory.h"
@@ -109,7 +110,7 @@ static void compare(const struct output *o)
     wrong += !right;
 }
 
-/* Those of `outputs` that are there; `names` says which they may be. */
+/* Those of `outputs` that exist; `names` lists the possible ones. */
 static void compare_all(struct output *outputs, size_t count, const char *origin, const char *names)
 {
     size_t there = 0;

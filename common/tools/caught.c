@@ -130,10 +130,7 @@ static bool is_accepted(const struct problem *x)
 
 // ---- ways of being wrong ------------------------------------------------------------------------
 
-/*
- * A way has several turns, for example one for each row it spoils. A turn may not count: see
- * move_key.
- */
+/* A way has several turns, for example one per row that it spoils. Some do not count (move_key). */
 enum turn { SPOILT, UNCOUNTED, NO_MORE };
 
 /*
@@ -227,8 +224,8 @@ static enum turn next_head(const struct problem *x, size_t part, double by, size
 
 /*
  * The last key of row (h, i) counts twice (by = 1) or not at all (by = -1). False if that moves O
- * by at most ten times its rounding; in 16 bits sixteen times, since a right result's own error may
- * hide six.
+ * by at most ten times its rounding; in 16 bits sixteen times, since a right result's own error
+ * may be six.
  */
 static bool move_key(const struct problem *x, size_t h, size_t i, double by)
 {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# example_against.sh - what check-against says of an output that is not what options.txt asks for.
+# example_against.sh - check-against's report of an output that does not match options.txt.
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 cp common/data/[qkv].npy "$work/"

@@ -21,7 +21,7 @@ for file in $(of File); do
     diff -U 3 --label "$file" --label "$file, wrong" "$file" "$made/tests/$file"
 done
 
-# The program, linked with the same objects: no test is asked for.
+# Without a test: the program, linked with the same objects.
 sed 's/^Caught by:.*/Caught by: mine::none/' "$mistake" >"$made/no_test"
 TESTS=$PROGRAM sh common/tools/mutant.sh "$chapter" "$made/no_test" "$made/result" "$made/program" >/dev/null
 echo

@@ -19,7 +19,7 @@ kernels_of() {  # bug
 }
 
 # A copy of the course with the bug.
-planted() {  # bug -> what the program says
+planted() {  # bug -> the program's output
     rm -rf "$work/course"
     mkdir -p "$work/course/build"
     cp -Rp Makefile common 0[1-7]_* "$work/course/"

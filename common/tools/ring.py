@@ -1,4 +1,4 @@
-"""ring.py - the length above which a ring of GPUs hides its messages (05_flash_tiled_cpu/pages/ring.md): computed, not
+"""ring.py - the length above which a ring of GPUs overlaps its messages (05_flash_tiled_cpu/pages/ring.md): computed, not
 measured.
 
     course.py ring

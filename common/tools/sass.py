@@ -201,7 +201,7 @@ MEASURES = {"in the code": lambda f, opcodes: len(f.places(opcodes)),
 SOME, ONE_AT_MOST = range(1, 1 << 20), range(2)
 CLAIMS = {  # kernels, by chapter, kind and name: instructions in their machine code, and how many
     "": {"LDL|STL in the code": 0},
-    "06 float32 ahead": {"FFMA since a load": SOME},  # the next slice is asked for before the products
+    "06 float32 ahead": {"FFMA since a load": SOME},  # the next slice is loaded before the products
     ".. tensor_cores": {"HMMA a tile": SOME, "LDSM a tile": SOME, "MUFU.EX2 a tile": SOME},
     "06 other turing": {"HMMA.1688.F32 in the code": SOME, "LDSM in the code": SOME, "LDGSTS in the code": 0},
     "06 tensor_cores (mma|swizzle)": {"LDGSTS in the code": 0},

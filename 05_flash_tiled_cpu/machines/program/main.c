@@ -1,6 +1,4 @@
-/*
- * Chapter 05 on several machines, or on several processes of one: mpirun -n 4 build/05_ring.
- */
+/* Chapter 05 on several ranks: mpirun -n 4 build/05_ring. */
 #include "05_flash_tiled_cpu/machines/program/ranks.h"
 #include "05_flash_tiled_cpu/steps/steps.h"
 #include "common/cpu/memory.h"
@@ -33,7 +31,6 @@ static struct expected expected_of(const struct ring *at)
     };
 }
 
-/* One process, the reference, and then the files. */
 static void check_and_write(const struct ranks *ranks, const struct attention_input *input,
                             const float *O, const float *lse)
 {

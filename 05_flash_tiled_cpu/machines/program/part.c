@@ -34,7 +34,7 @@ size_t part_most(size_t n, size_t ranks)
     return rows;
 }
 
-/* Queries i0 … i1 - 1 and keys j0 … j1 - 1 of two chunks, as a problem of one head, unless there are none. */
+/* Queries i0 … i1 - 1 and keys j0 … j1 - 1, unless empty. */
 static size_t add(struct block *found, size_t n, const struct attention *whole, ptrdiff_t i0,
                   ptrdiff_t i1, ptrdiff_t j0, ptrdiff_t j1)
 {
@@ -48,9 +48,8 @@ static size_t add(struct block *found, size_t n, const struct attention *whole, 
 }
 
 /*
- * Of two chunks, where a query i attends to the keys i + low … i + high. For the first queries `high` is the limit: their
- * last one attends to their last key, which is bottom-right order. To the others `high` is none. Those that attend to
- * nothing are left out.
+ * Query i attends to keys i + low … i + high; `high` limits only the first queries (bottom-right
+ * order).
  */
 static size_t blocks_of_chunks(struct block *found, size_t n, const struct attention *whole,
                                ptrdiff_t queries, ptrdiff_t keys, struct band band)

@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L  // for setenv
+#define _POSIX_C_SOURCE 200809L  // setenv
 #include "05_flash_tiled_cpu/machines/program/ranks.h"
 
 #include "common/cpu/memory.h"
@@ -13,21 +13,17 @@
 
 enum { USUAL_TILE = 128, ROWS_TAG = 2 };
 
-// ---- to begin, to fail, to end ------------------------------------------------------------------
+// ---- start and end ------------------------------------------------------------------------------
 
-static bool has_begun;  // rank 0 has found the command line and the files in order
+static bool has_begun;  // rank 0 accepted the command line and files
 
-/* Rank 0 says whether the others may go on; says what it said. */
 static int may_begin(int may)
 {
     MPI_Bcast(&may, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return may;
 }
 
-/*
- * A program that exits before ranks_end has failed, or was asked for --help. If it is rank 0 and the others wait for its word
- * they end with it; else they are ended.
- */
+/* At exit before ranks_end: waiting ranks exit with rank 0, running ones are aborted. */
 static void end_the_others(void)
 {
     int rank, ended;
@@ -41,7 +37,6 @@ static void end_the_others(void)
     MPI_Finalize();
 }
 
-/* All that has to be the same on all ranks, but the numbers. */
 static void describe(const struct ranks *ranks, char text[400])
 {
     const struct attention *p = &ranks->source.p;
@@ -56,7 +51,6 @@ static void describe(const struct ranks *ranks, char text[400])
              (unsigned long long)ranks->source.seed, o->latency, o->bandwidth);
 }
 
-/* Ends the program unless all have the problem of rank 0; the first of the others says so. */
 static void check_problems(const struct ranks *ranks)
 {
     char mine[400] = "", first[400], name[32];
@@ -71,10 +65,10 @@ static void check_problems(const struct ranks *ranks)
     if (other == rank)
         options_fail(name, "expected the problem of rank 0, %s; found %s", first, mine);
     if (other != INT_MAX)
-        MPI_Barrier(MPI_COMM_WORLD);  // until that rank ends all
+        MPI_Barrier(MPI_COMM_WORLD);  // until that rank aborts all
 }
 
-/* MPI counts in an int. */
+/* MPI counts in int. */
 static void check_sizes(const struct ring *r)
 {
     const struct attention *p = &r->p;
@@ -108,12 +102,12 @@ struct ranks ranks_begin(const struct program *program, int argc, char **argv)
     ranks.ring.ranks = (size_t)count;
     atexit(end_the_others);
     setenv("NO_COLOR", "1",
-           1);  // mpirun gives rank 0 a terminal, even where its own output is a file
+           1);  // mpirun gives rank 0 a terminal, even if its output is a file
     if (rank == 0)
         open_source(&ranks, program, argc, argv);
     if (!may_begin(1)) {
         MPI_Finalize();
-        exit(EXIT_VERIFIED);  // rank 0 has a status of its own
+        exit(EXIT_VERIFIED);  // rank 0 returns the status
     }
     has_begun = true;
     if (rank > 0)
@@ -168,7 +162,6 @@ void ranks_read_keys(const struct ranks *ranks, size_t owner, void *bytes)
                                   keys.part.of[c].count, keys.mask);
 }
 
-/* Copies the rows of a part, of `bytes` each, to the whole text of n rows a head, or from there. */
 static void copy_part(const struct part *part, size_t heads, size_t n, size_t bytes, void *whole,
                       void *rows, bool to_whole)
 {
@@ -204,7 +197,7 @@ float *ranks_gather(const struct ranks *ranks, size_t heads, size_t n, size_t le
     return whole;
 }
 
-// ---- the same numbers everywhere ----------------------------------------------------------------
+// ---- checksums ----------------------------------------------------------------------------------
 
 /* FNV-1a. */
 uint64_t ranks_sum(uint64_t before, const void *bytes, size_t count)
@@ -215,7 +208,6 @@ uint64_t ranks_sum(uint64_t before, const void *bytes, size_t count)
     return sum;
 }
 
-/* The sum that rank `at` should have, from the whole input. */
 static uint64_t sum_of(const struct ring *at, const struct attention_input *input, const float *dO)
 {
     const struct attention *p = &at->p;
@@ -242,7 +234,6 @@ static uint64_t sum_of(const struct ring *at, const struct attention_input *inpu
     return sum;
 }
 
-/* The ring as rank `rank` has it. */
 static struct ring ring_at(const struct ranks *ranks, size_t rank)
 {
     struct ring at = ranks->ring;
@@ -275,7 +266,6 @@ struct row {
     double seconds;
 };
 
-/* The pairs of the blocks that a rank computes. */
 static size_t pairs_of(const struct ring *at)
 {
     size_t pairs = 0;
@@ -288,7 +278,7 @@ static size_t pairs_of(const struct ring *at)
     return pairs * at->p.B * at->p.H;
 }
 
-/* With delays: the slowest rank, and how long its messages take by the model: latency in turn, and bytes / bandwidth. */
+/* The slowest rank, and the model's time: latency + bytes / bandwidth. */
 static void print_times(const struct ranks *ranks, const struct row *rows,
                         struct expected (*formula)(const struct ring *at))
 {

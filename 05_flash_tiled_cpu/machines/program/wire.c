@@ -12,13 +12,12 @@
 
 enum { MOST = 16, STAMP_TAG = 1000 };
 
-/* A message that was started and not waited for yet. */
 struct message {
     MPI_Request request, stamp_request;
-    bool is_sent;         // by this rank
-    void *buffer, *copy;  // the program's, and ours, which is what MPI has
+    bool is_sent;
+    void *buffer, *copy;  // the program's; MPI's
     size_t bytes;
-    double arrives;  // by the clock of this machine, which all ranks share where there are delays
+    double arrives;  // by this machine's clock
 };
 
 static struct {
@@ -64,7 +63,7 @@ static bool is_delayed(void)
     return wire.latency > 0.0 || wire.bandwidth > 0.0;
 }
 
-/* When a message that is sent now arrives: the bytes of two messages go over the wire one after the other. */
+/* Its bytes follow the last message's. */
 static double arrival_of(size_t bytes)
 {
     const double now = seconds(), begun = now > wire.sent_until ? now : wire.sent_until;
@@ -73,7 +72,6 @@ static double arrival_of(size_t bytes)
     return wire.sent_until + wire.latency;
 }
 
-/* A place for a message, with a copy of its buffer. */
 static struct message *message_new(void *buffer, size_t bytes, bool is_sent)
 {
     struct message *m = wire.messages;
@@ -122,7 +120,6 @@ int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI
     return status;
 }
 
-/* A message that has got here: its bytes are given to the program when they would arrive. */
 static void message_end(struct message *m)
 {
     PMPI_Wait(&m->stamp_request, MPI_STATUS_IGNORE);

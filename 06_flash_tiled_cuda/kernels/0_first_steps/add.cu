@@ -1,12 +1,8 @@
-/*
- * A first kernel: c = a + b.                                                          3 n accesses
- *
- * The host copies a and b to the GPU, starts one thread per element, and copies c back.
- */
+/* A first kernel: c = a + b.                                                          3 n accesses */
 #include "06_flash_tiled_cuda/kernels/0_first_steps/first_steps.h"
 #include "common/cuda/device.h"
 
-enum { THREADS = 256 };  // in a block
+enum { THREADS = 256 };  // per block
 
 static __global__ void add(const float *a, const float *b, float *c, size_t n)
 {

@@ -1,6 +1,4 @@
-/*
- * The first two kernels of chapter 06, as a C program calls them. All arrays are in the host's memory.
- */
+/* All arrays are in the host's memory. */
 #ifndef FLASH_TILED_CUDA_FIRST_STEPS_H
 #define FLASH_TILED_CUDA_FIRST_STEPS_H
 
@@ -10,10 +8,10 @@
 extern "C" {
 #endif
 
-/* c = a + b, for n floats each; c may be a or b. */
+/* n floats; c may be a or b. */
 typedef void add_launcher(const float *a, const float *b, float *c, size_t n);
 
-/* The sum of x, n floats; 0 if n is 0. */
+/* n floats; 0 if n is 0. */
 typedef float sum_launcher(const float *x, size_t n);
 
 #ifdef __cplusplus

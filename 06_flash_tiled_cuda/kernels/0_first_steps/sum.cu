@@ -1,9 +1,7 @@
 /*
  * The sum of a row, by one block of threads.                                        n + 1 accesses
  *
- * Each thread sums every 256th element. Then the threads add their sums in pairs, in shared memory,
- * half as many threads in each round. A round reads what other threads wrote before, so a barrier
- * precedes it.
+ * Each thread sums every 256th element, then half as many in each round add two sums.
  */
 #include "06_flash_tiled_cuda/kernels/0_first_steps/first_steps.h"
 #include "common/cuda/device.h"

@@ -1,14 +1,12 @@
 /*
- * The next slice is on its way while this one is multiplied.               as many accesses as fa2
+ * The next slice is loaded while this one is multiplied.                   accesses as fa2
  *
- * fa2, and each slice of K and V is loaded into registers during the products with the one before; weights go from lane to
- * lane through shared memory (ahead.cuh). It runs on any GPU: asynchronous copies, which need no registers, came later.
+ * fa2 with its loads ahead, for any GPU (ahead.cuh).
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers are on the right.
+ * Right margin: FlashAttention-2's Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/ahead.cuh"
 
-// The numbers of the paper's lines stand in a column.
 // clang-format off
 
 template <int D>
@@ -19,7 +17,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
     __shared__ ahead_memory<D> smem;
     const struct head t = head_of(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
+    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal
     accumulators<D> acc;
     next_slice next;
     fetch_keys<D>(&next, t.K, Nk, 0, D);                                     // 7

@@ -1,21 +1,16 @@
 /*
  * Every option but --softcap.      2 Nq d + Nq + 2 d for each key of each tile that is not skipped
  *
- * ahead with the masks and dropout of attention.h, which drops the same weights on a GPU. Rows of up
- * to 128 elements are padded with zeros.
+ * ahead with the masks and dropout of attention.h. Rows are padded with zeros.
  */
 #include "06_flash_tiled_cuda/kernels/parts/ahead.cuh"
 
 /*
- * Keys that no query of the tile attends to may be NaN. A score of -inf masks their K, but 0 times
- * NaN in V is NaN, so the product skips them.
- *
- * Bit 8 r + c is a lane's S[r][c]. Registers have no index, so a rolled loop collects bits, and
- * `choose` applies them.
+ * Bit 8 r + c is a lane's S[r][c]: registers have no index, so a rolled loop collects bits, and
+ * `choose` applies them. Keys without queries may be NaN, so the product skips them.
  */
 typedef unsigned long long score_bits;
 
-/* The scores that count. Sets bit j of attended[] if any query attends to key j of the tile. */
 template <int D>
 __device__ static score_bits which_count(const struct attention &p, const struct head &t, int i0,
                                          int j0, unsigned *attended)
@@ -52,7 +47,6 @@ __device__ static score_bits which_stay(const struct attention &p, const struct 
     return bits;
 }
 
-/* S = factor S where the bit is set, else `other`. */
 template <int D>
 __device__ static void choose(accumulators<D> *acc, score_bits bits, float factor, float other)
 {
@@ -62,7 +56,6 @@ __device__ static void choose(accumulators<D> *acc, score_bits bits, float facto
             acc->S[r][c] = bits >> (8 * r + c) & 1 ? factor * acc->S[r][c] : other;
 }
 
-/* A tile that is not skipped, from key j0 on, or j0 = Nk. */
 struct next_tile {
     int j0;
     enum tile_kind kind;
@@ -109,7 +102,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
                 attended[threadIdx.x] = 0;
             __syncthreads();  // no bit is set yet
             count = which_count<D>(p, t, i0, j0, attended);
-            __syncthreads();  // all threads have set their bits
+            __syncthreads();  // all bits are set
             which = attended[0] | (unsigned long long)attended[1] << 32;
         }
         choose(&acc, count, p.scale, -INFINITY);

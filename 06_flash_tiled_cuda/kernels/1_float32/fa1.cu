@@ -1,9 +1,8 @@
 /*
  * FlashAttention.                              Nq d + 2 Nq + 2 Nk d + Tc (3 Nq d + 4 Nq) accesses
  *
- * Chapter 05's fa1 on a GPU: a block of threads is a head, with its tiles in shared memory. Blocks
- * of keys update O, l and m in global memory one after the other, so there are only B H blocks of
- * threads, too few for a GPU.
+ * Chapter 05's fa1, with a block of threads per head. Blocks of keys update O, l and m in global
+ * memory in turn: only B H blocks of threads, too few for a GPU.
  *
  * Right margin: lines of Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 1.
  */
@@ -12,10 +11,7 @@
 
 enum { Br = FA1_BR, THREADS = 256 };
 
-/*
- * 48 kB. Threads read the same element of neighbouring rows of K and S: rows one float longer put
- * these in different banks.
- */
+/* 48 kB. Padding puts the same element of adjacent rows of K and S in different banks. */
 template <int d> struct tiles {
     enum { Bc = FA1_BC(d) };
     float Q[Br][d], K[Bc][d + 1], V[Bc][d], S[Br][Bc + 1];
@@ -24,7 +20,6 @@ template <int d> struct tiles {
 
 // clang-format off
 
-/* Row r of a tile, by one thread: scores to weights, new m and l. */
 template <int d>
 __device__ static void fa1_row(tiles<d> *smem, int r, int cols, float *m, float *l)
 {
@@ -71,7 +66,7 @@ static __global__ void __launch_bounds__(THREADS) fa1_head(struct attention p, s
             const int rows = min(Br, Nq - i0);
             const int cols = min(Bc, keys_attended(p, i0 + rows - 1) - j0);
             if (cols <= 0)
-                continue;                  // every pair of this tile is masked
+                continue;                  // fully masked
             float *O = t.O + (size_t)i0 * d;
             for (int e = tid; e < rows * d; e += THREADS)                    // 8
                 smem.Q[e / d][e % d] = t.Q[(size_t)i0 * d + e];

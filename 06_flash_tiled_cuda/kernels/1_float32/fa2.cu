@@ -1,9 +1,8 @@
 /*
  * FlashAttention-2.                                            2 Nq d + Nq + 2 Tr Nk d accesses
  *
- * Q outside: a block of threads is a tile of Br queries, and loops over all keys. The Tr B H blocks
- * are independent, and enough for any GPU. O, m and l stay in registers (registers.cuh, the other
- * half of this kernel).
+ * A block of threads per tile of queries: Tr B H independent blocks. O, m and l stay in registers
+ * (registers.cuh).
  *
  * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
  */
@@ -19,7 +18,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
     __shared__ fast_memory<D> smem;
     const struct head t = head_of(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
+    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal
     accumulators<D> acc;
     load_rows<Br, D, D + PAD>(smem.Q[0], t.Q + (size_t)i0 * D, Nq - i0, 0, D);  // 4
     begin(&acc);                                                             // 5

@@ -3,8 +3,7 @@
  *
  *     S = scale Q K^T        P = softmax(S)        O = P V
  *
- * Three kernels, with S and P in global memory. Each element of S and O, and each row of P, has its
- * own thread.
+ * Three kernels, with S and P in global memory; one thread per element of S or O, or row of P.
  */
 #include "06_flash_tiled_cuda/kernels/parts/head.cuh"
 
@@ -22,7 +21,6 @@ static __global__ void naive_scores(struct attention p, struct device_arrays a)
     t.S[i * p.Nk + j] = p.scale * x;
 }
 
-/* A row of P, as in chapter 02. */
 static __global__ void naive_softmax(struct attention p, struct device_arrays a)
 {
     const struct head t = head_of(p, a, blockIdx.y);

@@ -1,10 +1,9 @@
 /*
  * The next tile is copied while this one is computed.                    accesses as mma
  *
- * swizzle with asynchronous copies of K and V, into two stages (pipeline.cuh). One barrier per tile
- * is enough: after it this tile is complete, and the one before can be overwritten.
+ * swizzle with asynchronous copies into two stages (pipeline.cuh), and one barrier per tile.
  *
- * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
+ * Right margin: FlashAttention-2's Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/pipeline.cuh"
 
@@ -27,7 +26,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     begin(&acc);                                                             // 5
     for (int n = 0; n * Bc < Nk; n++) {                                      // 6
         cp_async_wait<STAGES - 2>();
-        __syncthreads();              // all copies are done; tile n - 1 is free
+        __syncthreads();              // tile n is complete, n - 1 free
         const int next = n + STAGES - 1;
         copy_keys<TRAITS, STAGES, rows>(smem, next, t.K, t.V, next, Nk);     // 7
         const uint4 *const K = stage_of<TRAITS, STAGES>(smem, n), *const V = K + Bc * TRAITS::ROW;
@@ -36,7 +35,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         tensor_softmax(&acc);                                                // 9, 10
         tensor_product<T, rows>(&acc, V);                                    // 10
     }
-    cp_async_wait<0>();  // without keys Q is pending
+    cp_async_wait<0>();  // without keys: Q
     tensor_finish(&acc, t.O, t.lse, i0, Nq);                                 // 12 to 15
 }
 
@@ -69,7 +68,6 @@ static void launch_three(const struct attention *p, const struct device_arrays *
     launch<T, D, 3>(p, a, stream);
 }
 
-/* Only for a test on the CPU. */
 extern "C" void LAUNCHER(async_three)(const struct attention *p, const struct device_arrays *a,
                                       cudaStream_t stream)
 {

@@ -1,10 +1,10 @@
 /*
  * A tile that fits the registers.                                        accesses as mma with these tiles
  *
- * rescale with tiles to choose from: --br and --bc (tiles.h). A kernel states how many of its
- * blocks a multiprocessor should run, and nvcc limits a thread's registers accordingly.
+ * rescale with a choice of tiles (tiles.h), each with a number of blocks per multiprocessor, by
+ * which nvcc limits registers.
  *
- * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
+ * Right margin: FlashAttention-2's Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/rescale.cuh"
 
@@ -34,11 +34,11 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
         cp_async_wait<STAGES - 2>();
         if (n == 0 && p.scale <= 0.0f)
             turn_queries<TRAITS, rows>(smem, f);
-        __syncthreads();              // all copies are done; tile n - 1 is free
+        __syncthreads();              // tile n is complete, n - 1 free
         const int next = n + STAGES - 1;
         copy_keys<TRAITS, STAGES, rows>(smem, next, t.K, t.V, next, Nk);     // 7
         if (n * Bc >= most)
-            continue;  // all masked for this warp
+            continue;  // all masked
         const uint4 *const K = stage_of<TRAITS, STAGES>(smem, n), *const V = K + Bc * TRAITS::ROW;
         tensor_scores<T, rows>(&acc, smem, K);                               // 8
         if ((n + 1) * Bc > least)
@@ -46,7 +46,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
         lazy_softmax(&acc, f.k);                                             // 9, 10
         tensor_product<T, rows>(&acc, V);                                    // 10
     }
-    cp_async_wait<0>();  // without keys Q is pending
+    cp_async_wait<0>();  // without keys: Q
     scale_maximum(&acc, f.scale);
     tensor_finish(&acc, t.O, t.lse, i0, Nq);                                 // 12 to 15
 }

@@ -1,8 +1,7 @@
 /*
  * Every option but --softcap, in 16 bits.        2 Nq d / 2 + Nq + d for each key of each tile that is not skipped
  *
- * budget with the masks and dropout of attention.h (complete16.cuh). The larger d is, the more
- * registers O takes, and the fewer scores and queries a warp has (tiles.h).
+ * budget with the masks and dropout of attention.h.
  */
 #include "06_flash_tiled_cuda/kernels/parts/complete16.cuh"
 
@@ -35,7 +34,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
             turn_queries<TRAITS, rows>(smem, f);
         if (partial)
             blank_values<TRAITS, rows>(V, p, t, j0);
-        __syncthreads();  // all copies are done; the tile before is free
+        __syncthreads();
         copy_keys<TRAITS, STAGES, rows>(smem, round + 1, head.K, head.V, next, Nk);
         tensor_scores<T, rows>(&acc, smem, K);
         if (partial)
@@ -48,7 +47,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
         tensor_product<T, rows>(&acc, V);
         n = next;
     }
-    cp_async_wait<0>();  // without keys Q is pending
+    cp_async_wait<0>();
     if (p.dropout_threshold > 0)
         make_up_for_dropped(&acc, p.dropout);
     scale_maximum(&acc, f.scale);

@@ -1,10 +1,9 @@
 /*
  * e^x becomes 2^x, with the scale folded in.                             accesses as mma
  *
- * async, but a weight is one multiply-add and one power of 2 (powers.cuh), not a multiplication by
- * the scale, a subtraction, and an expf.
+ * async, with one multiply-add and one power of 2 per weight (powers.cuh).
  *
- * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
+ * Right margin: FlashAttention-2's Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/powers.cuh"
 
@@ -32,7 +31,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         cp_async_wait<STAGES - 2>();
         if (n == 0 && p.scale <= 0.0f)
             turn_queries<TRAITS, rows>(smem, f);
-        __syncthreads();              // all copies are done; tile n - 1 is free
+        __syncthreads();              // tile n is complete, n - 1 free
         const int next = n + STAGES - 1;
         copy_keys<TRAITS, STAGES, rows>(smem, next, t.K, t.V, next, Nk);     // 7
         const uint4 *const K = stage_of<TRAITS, STAGES>(smem, n), *const V = K + Bc * TRAITS::ROW;
@@ -41,7 +40,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         power_softmax(&acc, f.k);                                            // 9, 10
         tensor_product<T, rows>(&acc, V);                                    // 10
     }
-    cp_async_wait<0>();  // without keys Q is pending
+    cp_async_wait<0>();  // without keys: Q
     scale_maximum(&acc, f.scale);
     tensor_finish(&acc, t.O, t.lse, i0, Nq);                                 // 12 to 15
 }

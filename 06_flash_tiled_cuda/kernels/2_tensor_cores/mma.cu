@@ -1,11 +1,9 @@
 /*
  * FlashAttention-2 on tensor cores.                   (2 Nq d + 2 Tr Nk d) / 2 + Nq accesses of 4 bytes
  *
- * fa2 with mma: one instruction of a warp multiplies two 16-bit matrices, with float32 sums, and
- * fixes which lane holds which elements (fragments.cuh, the other half of this kernel). A warp has
- * 32 queries, to use each piece of K and V from shared memory twice.
+ * fa2 with mma (fragments.cuh). A warp has 32 queries, to use each chunk of K and V twice.
  *
- * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
+ * Right margin: FlashAttention-2's Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/fragments.cuh"
 
@@ -26,10 +24,10 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     load_tile<TRAITS, rows>(Q, t.Q + (size_t)i0 * D, Br, Nq - i0);           // 4
     begin(&acc);                                                             // 5
     for (int j0 = 0; j0 < Nk; j0 += Bc) {                                    // 6
-        __syncthreads();  // the old K and V are free
+        __syncthreads();  // old K and V are free
         load_tile<TRAITS, rows>(K, t.K + (size_t)j0 * D, Bc, Nk - j0);       // 7
         load_tile<TRAITS, rows>(V, t.V + (size_t)j0 * D, Bc, Nk - j0);
-        __syncthreads();  // the new ones are loaded, and Q
+        __syncthreads();  // new ones and Q are loaded
         tensor_scores<T, rows>(&acc, Q, K);                                  // 8
         tensor_hide(&acc, p, i0, j0);
         tensor_softmax(&acc);                                                // 9, 10

@@ -1,10 +1,9 @@
 /*
  * Masks only in tiles that need one; masked tiles are skipped.           accesses as mma
  *
- * exp2, and a warp computes how many keys its first query attends to, and its last. Only tiles
- * between the two compare scores with a limit; those after are skipped.
+ * exp2, and a warp computes how many keys its first and last queries attend to.
  *
- * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
+ * Right margin: FlashAttention-2's Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/powers.cuh"
 
@@ -34,11 +33,11 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         cp_async_wait<STAGES - 2>();
         if (n == 0 && p.scale <= 0.0f)
             turn_queries<TRAITS, rows>(smem, f);
-        __syncthreads();              // all copies are done; tile n - 1 is free
+        __syncthreads();              // tile n is complete, n - 1 free
         const int next = n + STAGES - 1;
         copy_keys<TRAITS, STAGES, rows>(smem, next, t.K, t.V, next, Nk);     // 7
         if (n * Bc >= most)
-            continue;  // all masked for this warp
+            continue;  // all masked
         const uint4 *const K = stage_of<TRAITS, STAGES>(smem, n), *const V = K + Bc * TRAITS::ROW;
         tensor_scores<T, rows>(&acc, smem, K);                               // 8
         if ((n + 1) * Bc > least)
@@ -46,7 +45,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         power_softmax(&acc, f.k);                                            // 9, 10
         tensor_product<T, rows>(&acc, V);                                    // 10
     }
-    cp_async_wait<0>();  // without keys Q is pending
+    cp_async_wait<0>();  // without keys: Q
     scale_maximum(&acc, f.scale);
     tensor_finish(&acc, t.O, t.lse, i0, Nq);                                 // 12 to 15
 }

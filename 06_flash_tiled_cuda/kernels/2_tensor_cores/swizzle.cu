@@ -1,7 +1,7 @@
 /*
  * No bank conflicts.                                                     accesses as mma
  *
- * mma, with the pieces of rows in shared memory in another order (swizzle.cuh).
+ * mma with permuted chunks of rows in shared memory (swizzle.cuh).
  */
 #include "06_flash_tiled_cuda/kernels/parts/swizzle.cuh"
 
@@ -22,10 +22,10 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     load_tile<TRAITS, rows>(Q, t.Q + (size_t)i0 * D, Br, Nq - i0);           // 4
     begin(&acc);                                                             // 5
     for (int j0 = 0; j0 < Nk; j0 += Bc) {                                    // 6
-        __syncthreads();  // the old K and V are free
+        __syncthreads();
         load_tile<TRAITS, rows>(K, t.K + (size_t)j0 * D, Bc, Nk - j0);       // 7
         load_tile<TRAITS, rows>(V, t.V + (size_t)j0 * D, Bc, Nk - j0);
-        __syncthreads();  // the new ones are loaded, and Q
+        __syncthreads();
         tensor_scores<T, rows>(&acc, Q, K);                                  // 8
         tensor_hide(&acc, p, i0, j0);
         tensor_softmax(&acc);                                                // 9, 10

@@ -1,31 +1,30 @@
 /*
  * FlashAttention-2 on the tensor cores of a T4.       (2 Nq d + 2 Tr Nk d) / 2 + Nq accesses of 4 bytes
  *
- * fa2, and what multiplies is mma.m16n8k8: a warp multiplies 16 x 8 by 8 x 8 numbers of float16 in one instruction, with sums
- * in float32. Turing (compute capability 7.5) has it, and all GPUs since. A warp has 16 queries. With g = lane / 4 and
- * t = lane % 4 a lane has, of rows g and g + 8 (h = 0 and 1), columns 2t and 2t + 1 of every 8:
+ * fa2 with mma.m16n8k8: 16 x 8 by 8 x 8 float16, float32 sums (compute capability 7.5). A warp has
+ * 16 queries. With g = lane / 4, t = lane % 4, a lane has of rows g and g + 8 (h = 0, 1):
  *
  *     Q[k][h]            elements 8 k + 2 t and the next, in one register
  *     S[c][2 h + e]      key 8 c + 2 t + e
  *     O[c][2 h + e]      element 8 c + 2 t + e
  *
- * Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1, whose line numbers are on the right.
+ * Right margin: FlashAttention-2's Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/fragments.cuh"
 
 enum {
     WARPS = 4,
     THREADS = 32 * WARPS,
-    PAD = 4,  // words after a row, so that 8 rows begin in different banks
+    PAD = 4,  // 8 rows begin in different banks
 };
 
-/* What a lane keeps. Its l are sums over its own keys alone, until `finish` adds those of 4 lanes. */
+/* l sums the lane's own keys, until `finish` adds 4 lanes. */
 template <int D> struct lane_part {
     unsigned Q[D / 8][2];
     float S[TENSOR_BC(D) / 8][4], O[D / 8][4], m[2], l[2];
 };
 
-/* A tile of K or V in shared memory. A word is two numbers. */
+/* A word is two numbers. */
 template <int D> struct alignas(16) tile {
     unsigned row[TENSOR_BC(D)][D / 2 + PAD];
 };
@@ -40,7 +39,6 @@ __device__ static inline int t_of_lane(void)
     return (int)threadIdx.x % 4;
 }
 
-/* The lane's part of rows i and i + 8 of Q, those from Nq on being 0; O = 0, l = 0, m = -inf. */
 template <int D> __device__ static void begin(lane_part<D> *x, const __half *Q, int i, int Nq)
 {
     for (int h = 0; h < 2; h++) {
@@ -54,7 +52,7 @@ template <int D> __device__ static void begin(lane_part<D> *x, const __half *Q, 
     }
 }
 
-/* All threads copy a tile of rows, 16 bytes at a time. Those from `end` on are 0 and not read. */
+/* By 16 bytes. Rows >= `end` become 0, unread. */
 template <int D> __device__ static void load(tile<D> *to, const __half *from, int end)
 {
     for (int n = (int)threadIdx.x; n < TENSOR_BC(D) * D / 8; n += THREADS) {
@@ -63,7 +61,7 @@ template <int D> __device__ static void load(tile<D> *to, const __half *from, in
     }
 }
 
-/* S = Q K^T. B's columns are keys: lane 4 g + t has two elements of key g, as they lie in memory. */
+/* S = Q K^T. B's columns are keys, so it needs no transpose. */
 template <int D> __device__ static void scores(lane_part<D> *x, const tile<D> *K)
 {
 #pragma unroll
@@ -75,7 +73,7 @@ template <int D> __device__ static void scores(lane_part<D> *x, const tile<D> *K
     }
 }
 
-/* Masked scores become -inf, scores weights, and m, l and O make room for them: lines 9 and 10 of the paper. */
+/* Masks, then lines 9 and 10. */
 template <int D>
 __device__ static void softmax(lane_part<D> *x, const struct attention &p, int i, int j0)
 {
@@ -104,7 +102,7 @@ __device__ static void softmax(lane_part<D> *x, const struct attention &p, int i
     }
 }
 
-/* O += P V. A lane has S where A wants P. V's rows are keys, so ldmatrix_trans turns four pieces of 8 x 8 into B. */
+/* O += P V. S is already A's fragment; rows of V are keys, so ldmatrix transposes B. */
 template <int D> __device__ static void product(lane_part<D> *x, const tile<D> *V)
 {
     const int lane = lane_of_warp();
@@ -121,7 +119,7 @@ template <int D> __device__ static void product(lane_part<D> *x, const tile<D> *
     }
 }
 
-/* O / l, rounded, and lse go to global memory: lines 12 to 15 of the paper. */
+/* Lines 12 to 15. */
 template <int D>
 __device__ static void finish(const lane_part<D> *x, const tensor_head<__half> &t, int i, int Nq)
 {
@@ -139,7 +137,6 @@ __device__ static void finish(const lane_part<D> *x, const tensor_head<__half> &
     }
 }
 
-// The numbers of the paper's lines stand in a column.
 // clang-format off
 
 template <int D>
@@ -151,15 +148,15 @@ static __global__ void __launch_bounds__(THREADS)
     __shared__ tile<D> V;
     const tensor_head<__half> t = tensor_head_of<__half>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal: the keys of the last query
-    const int i = i0 + (int)threadIdx.x / 32 * 16 + g_of_lane();  // the lane's rows: i and i + 8
+    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal
+    const int i = i0 + (int)threadIdx.x / 32 * 16 + g_of_lane();
     lane_part<D> x;
     begin(&x, t.Q, i, Nq);                                                   // 4, 5
     for (int j0 = 0; j0 < Nk; j0 += Bc) {                                    // 6
-        __syncthreads();  // no thread reads the old K and V any more
+        __syncthreads();  // old K and V are free
         load(&K, t.K + (size_t)j0 * D, Nk - j0);                             // 7
         load(&V, t.V + (size_t)j0 * D, Nk - j0);
-        __syncthreads();  // the new ones are there
+        __syncthreads();  // new ones are loaded
         scores(&x, &K);                                                      // 8
         softmax(&x, p, i, j0);                                               // 9, 10
         product(&x, &V);                                                     // 10

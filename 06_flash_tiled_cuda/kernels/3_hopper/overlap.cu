@@ -1,20 +1,17 @@
 /*
- * The softmax of a tile runs while the product of the last one does.     accesses as wgmma
+ * The softmax of a tile overlaps the last tile's product.                  accesses as wgmma
  *
- * roles, but a consumer issues the scores of tile n before the product of tile n - 1, computes weights while that runs, and
- * then rescales O. A K is released long before its V, so each has its own stages.
+ * roles, but scores of tile n are issued before the product of tile n - 1. ptxas (12.8, 13.0)
+ * would move a single wait above the exponentials, so each arm of a branch has one.
  *
- * ptxas (12.8, 13.0) would move a single wait for the product above the exponentials, so each arm of a branch has one. All
- * threads of a warpgroup must take the same arm.
- *
- * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1. The order is that of Shah et al.,
- * "FlashAttention-3", arXiv 2407.08608, Algorithm 2.
+ * Right margin: FlashAttention-2's Algorithm 1, in the order of FlashAttention-3 (Shah et al.,
+ * arXiv 2407.08608).
  */
 #include "06_flash_tiled_cuda/kernels/parts/overlap.cuh"
 
 // clang-format off
 
-// The block's registers: 128 * 24 + 256 * 240 <= 384 * 168.
+// registers: 128 * 24 + 256 * 240 <= 384 * 168
 enum { STAGES = 2, PRODUCER = 128, FEW = 24, MANY = 240, CONSUMERS_BARRIER = 1 };
 
 template <class T, class TRAITS>
@@ -49,7 +46,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         tma_load_rows<Br, D>(smem, &maps.Q, &queries, i0, head);             // 4
         const auto tma_load_keys = [&](const tensor_map *map, int at, uint64_t *full, uint64_t *empty, int n) {
             const int s = n % STAGES, parity = n / STAGES % 2;
-            mbarrier_wait(&empty[s], parity ^ 1);  // no wait in the first round
+            mbarrier_wait(&empty[s], parity ^ 1);
             mbarrier_arrive_expect(&full[s], K_BYTES);
             tma_load_rows<Bc, D>(smem + Q_BYTES + s * 2 * K_BYTES + at, map, &full[s], n * Bc, kv);
         };
@@ -80,7 +77,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         fence_async();
         barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
     }
-    const int mine = (most + Bc - 1) / Bc;  // tiles of this warpgroup
+    const int mine = (most + Bc - 1) / Bc;  // this warpgroup's tiles
     float later[TRAITS::M_TILES][2] = {};
     unsigned P[Bc / 16][4];
     if (mine > 0) {
@@ -117,11 +114,11 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         mbarrier_wait(&V_full[stage(tiles - 1)], parity(tiles - 1));
         blank_values<TRAITS>(V_of(tiles - 1), Nk - (tiles - 1) * Bc);
         fence_async();
-        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // consumers only
+        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
     }
     if (mine > 0) {
         mbarrier_wait(&V_full[stage(mine - 1)], parity(mine - 1));
-        issue_product<T>(&acc, P, V_of(mine - 1));                           // 10, of the last tile
+        issue_product<T>(&acc, P, V_of(mine - 1));                           // 10
         wgmma_wait<0>(flat<D / 2>(acc.O), P);
     }
     scale_maximum(&acc, f.scale);

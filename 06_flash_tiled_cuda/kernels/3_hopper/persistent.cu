@@ -1,14 +1,12 @@
 /*
  * One block per multiprocessor takes one tile of queries after another.
  *
- * Its producer takes tile numbers from a counter in global memory. It loads the next Q and keys as
- * stages become free, while consumers still compute the last tile (parts/persistent.cuh).
- *
- * As in FlashAttention-3's code, github.com/Dao-AILab/flash-attention, hopper/tile_scheduler.hpp.
+ * Its producer loads the next tile's Q and keys while consumers compute this one's.
+ * (FlashAttention-3's hopper/tile_scheduler.hpp.)
  */
 #include "06_flash_tiled_cuda/kernels/parts/persistent.cuh"
 
-// The block's registers: 128 * 24 + 256 * 240 <= 384 * 168.
+// registers: 128 * 24 + 256 * 240 <= 384 * 168
 enum { FEW = 24, MANY = 240 };
 
 template <class T, class TRAITS>

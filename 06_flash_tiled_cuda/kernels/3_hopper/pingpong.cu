@@ -1,17 +1,17 @@
 /*
  * Two warpgroups alternate on the tensor cores.                          accesses as wgmma
  *
- * overlap, but a consumer issues products only in its turn; while it computes exponentials, the other's products run. A
- * named barrier passes the turn: barrier_sync waits for it, barrier_arrive hands it over.
+ * overlap, but while one consumer computes exponentials, the other's products run. A named barrier
+ * passes the turn: barrier_sync waits for it, barrier_arrive hands it over. (FlashAttention-3,
+ * section 3.1.)
  *
- * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1. The turns are those of Shah et al.,
- * "FlashAttention-3", arXiv 2407.08608, section 3.1.
+ * Right margin: FlashAttention-2's Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/overlap.cuh"
 
 // clang-format off
 
-// The block's registers: 128 * 24 + 256 * 240 <= 384 * 168.
+// registers: 128 * 24 + 256 * 240 <= 384 * 168
 enum { STAGES = 2, PRODUCER = 128, FEW = 24, MANY = 240, CONSUMERS_BARRIER = 1, TURN = 2 };
 
 template <class T, class TRAITS>
@@ -46,7 +46,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         tma_load_rows<Br, D>(smem, &maps.Q, &queries, i0, head);             // 4
         const auto tma_load_keys = [&](const tensor_map *map, int at, uint64_t *full, uint64_t *empty, int n) {
             const int s = n % STAGES, parity = n / STAGES % 2;
-            mbarrier_wait(&empty[s], parity ^ 1);  // no wait in the first round
+            mbarrier_wait(&empty[s], parity ^ 1);
             mbarrier_arrive_expect(&full[s], K_BYTES);
             tma_load_rows<Bc, D>(smem + Q_BYTES + s * 2 * K_BYTES + at, map, &full[s], n * Bc, kv);
         };
@@ -79,11 +79,11 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         fence_async();
         barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
     }
-    const int mine = (most + Bc - 1) / Bc;  // tiles of this warpgroup
+    const int mine = (most + Bc - 1) / Bc;
     float later[TRAITS::M_TILES][2] = {};
     unsigned P[Bc / 16][4];
     if (who == 1)
-        your_turn();            // the first consumer begins
+        your_turn();            // consumer 0 begins
     if (mine > 0) {
         mbarrier_wait(&K_full[stage(0)], parity(0));
         my_turn();
@@ -109,7 +109,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         if ((n + 1) * Bc > least)
             hide_keys(&acc, p, i0, n * Bc);
         const bool moves = lazy_weights(&acc, f.k, later);                   // 9, 10
-        if (n + 1 < mine) {                  // ptxas moves neither wait above a branch
+        if (n + 1 < mine) {
             mbarrier_wait(&K_full[stage(n + 1)], parity(n + 1));
             wgmma_wait<0>(flat<D / 2>(acc.O), P);
         } else
@@ -127,11 +127,11 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         mbarrier_wait(&V_full[stage(tiles - 1)], parity(tiles - 1));
         blank_values<TRAITS>(V_of(tiles - 1), Nk - (tiles - 1) * Bc);
         fence_async();
-        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // consumers only
+        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
     }
     if (mine > 0) {
         mbarrier_wait(&V_full[stage(mine - 1)], parity(mine - 1));
-        issue_product<T>(&acc, P, V_of(mine - 1));                           // 10, of the last tile
+        issue_product<T>(&acc, P, V_of(mine - 1));                           // 10
         wgmma_wait<0>(flat<D / 2>(acc.O), P);
     }
     scale_maximum(&acc, f.scale);

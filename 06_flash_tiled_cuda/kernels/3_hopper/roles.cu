@@ -1,17 +1,16 @@
 /*
  * One warpgroup loads tiles, two compute.                                accesses as wgmma
  *
- * One thread of the third warpgroup, the producer, loads tiles as stages become free. The first
- * two, the consumers, compute, with registers that it gives them. A stage has two mbarriers: `full`
- * completes when its tile has arrived, `empty` when all consumers have released it.
+ * One thread of the producer warpgroup loads tiles; two consumers compute. `full` completes when a
+ * stage's tile arrives, `empty` when consumers release it.
  *
- * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
+ * Right margin: FlashAttention-2's Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 
 // clang-format off
 
-// The block's registers: 128 * 24 + 256 * 240 <= 384 * 168.
+// registers: 128 * 24 + 256 * 240 <= 384 * 168
 enum { STAGES = 2, PRODUCER = 128, FEW = 24, MANY = 240, CONSUMERS_BARRIER = 1 };
 
 template <class T, class TRAITS>
@@ -63,7 +62,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     mbarrier_wait(&queries, 0);
     if (p.scale <= 0.0f) {
         turn_queries<TRAITS, swizzled_rows<TRAITS>>((uint4 *)smem, f);
-        fence_async();        // make threads' writes visible to the tensor cores
+        fence_async();
         barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
     }
     for (int n = 0; n * Bc < Nk; n++) {                                      // 6
@@ -75,14 +74,14 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
             fence_async();
             barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // consumers only
         }
-        if (n * Bc < most) {  // else all masked
+        if (n * Bc < most) {
             group_scores<T>(&acc, Q, K);                                     // 8
             if ((n + 1) * Bc > least)
                 hide_keys(&acc, p, i0, n * Bc);
             lazy_softmax(&acc, f.k);                                         // 9, 10
             group_product<T>(&acc, V);                                       // 10
         }
-        warpgroup_arrive(&empty[s]);  // this warpgroup is done with tile n
+        warpgroup_arrive(&empty[s]);  // tile n is read
     }
     scale_maximum(&acc, f.scale);
     group_finish(&acc, t.O, t.lse, i0, Nq);                                  // 12 to 15

@@ -1,13 +1,12 @@
 /*
  * The TMA stores O.                                                      accesses as wgmma
  *
- * persistent, but a warpgroup puts its 64 rows of O into boxes in shared memory (parts/store.cuh),
- * and one thread issues their copies. Consumers wait only before they reuse a box.
+ * persistent, but O goes through boxes in shared memory (parts/store.cuh).
  */
 #include "06_flash_tiled_cuda/kernels/parts/persistent.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/store.cuh"
 
-// The block's registers: 128 * 24 + 256 * 240 <= 384 * 168, 128 * 32 + 384 * 160 <= 512 * 128.
+// registers: 128 * 24 + 256 * 240 <= 384 * 168, 128 * 32 + 384 * 160 <= 512 * 128
 enum { TWO_FEW = 24, TWO_MANY = 240, THREE_FEW = 32, THREE_MANY = 160 };
 
 template <class T, class TRAITS>

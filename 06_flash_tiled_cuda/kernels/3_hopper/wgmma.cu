@@ -1,10 +1,10 @@
 /*
  * Hopper's units copy and multiply.                                      full tiles of K and V, else as mma
  *
- * rescale, but one thread has the TMA copy tiles, and two warpgroups of four warps issue products
- * of matrices in shared memory (warpgroup.cuh).
+ * rescale, but one thread has the TMA copy tiles, and two warpgroups multiply in shared memory
+ * (warpgroup.cuh).
  *
- * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
+ * Right margin: FlashAttention-2's Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 
@@ -57,7 +57,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         if (ends)
             blank_values<TRAITS>(V, Nk - n * Bc);
         if (turns || ends) {
-            fence_async();    // make threads' writes visible to the tensor cores
+            fence_async();    // visible to tensor cores
             __syncthreads();
         }
         if (n * Bc < most) {  // else all masked

@@ -1,18 +1,15 @@
 /*
- * fa2's scores and products, with the next slice of K or V on its way meanwhile.
+ * fa2's scores and products, with the next slice of K or V loaded meanwhile.
  *
- * A thread asks for its part of the next slice before it multiplies with this one, and the numbers come to registers: so
- * global memory has as long as the products take. After the products they go to shared memory.
- *
- * In fa2 a lane takes each weight from another lane, R shuffles a key. Here the lanes of a warp write the weights of 8 keys to
- * shared memory, and a lane loads four of them at a time.
+ * A thread loads its part into registers before it multiplies, and stores it to shared memory
+ * afterwards. Weights pass through it too, instead of R shuffles per key.
  */
 #ifndef FLASH_TILED_CUDA_AHEAD_CUH
 #define FLASH_TILED_CUDA_AHEAD_CUH
 
 #include "06_flash_tiled_cuda/kernels/parts/registers.cuh"
 
-/* A warp's weights of 8 keys, four rows of a group together: row r of group g and key k at [r / 4][g][4 k + r % 4]. */
+/* Of 8 keys: row r of group g and key k at [r / 4][g][4 k + r % 4]. */
 template <int D> struct alignas(16) weights {
     float of[accumulators<D>::R / 4][4][4 * LANES + PAD];
 };
@@ -22,12 +19,10 @@ template <int D> struct ahead_memory {
     weights<D> warp[THREADS / 32];
 };
 
-/* A thread's part of the next slice, which has 64 rows of 32 elements at most. */
 struct next_slice {
     float4 part[64 * 32 / 4 / THREADS];
 };
 
-/* Asks for the thread's part of a slice, as load_rows copies it. */
 template <int ROWS, int WIDTH>
 __device__ static inline void fetch(next_slice *next, const float *from, int end, int x, int d)
 {
@@ -40,20 +35,18 @@ __device__ static inline void fetch(next_slice *next, const float *from, int end
     }
 }
 
-/* Puts it into shared memory, and waits until all threads have. */
 template <int ROWS, int WIDTH, int PITCH>
 __device__ static inline void put(float *slice, const next_slice &next)
 {
-    __syncthreads();  // no thread reads the old slice any more
+    __syncthreads();  // the old slice is free
 #pragma unroll
     for (int n = 0; n < ROWS * (WIDTH / 4) / THREADS; n++) {
         const int e = (int)threadIdx.x + n * THREADS, r = e / (WIDTH / 4), c = e % (WIDTH / 4) * 4;
         *(float4 *)(slice + r * PITCH + c) = next.part[n];
     }
-    __syncthreads();  // the new one is there
+    __syncthreads();  // the new one is stored
 }
 
-/* The slice of K from element k0 on, and of V from key `first` on, of a tile with `keys` keys. */
 template <int D>
 __device__ static inline void fetch_keys(next_slice *next, const float *K, int keys, int k0, int d)
 {
@@ -67,7 +60,7 @@ __device__ static inline void fetch_values(next_slice *next, const float *V, int
     fetch<slices<D>::V_KEYS, D>(next, V + (size_t)first * (size_t)d, keys - first, 0, d);
 }
 
-/* S = Q K^T. At first `next` is the first slice of K, in the end the first of V. */
+/* S = Q K^T. `next` has the first slice of K, afterwards V's. */
 template <int D>
 __device__ static inline void scores_ahead(accumulators<D> *acc, ahead_memory<D> *smem,
                                            next_slice *next, const float *K, const float *V,
@@ -88,18 +81,17 @@ __device__ static inline void scores_ahead(accumulators<D> *acc, ahead_memory<D>
     }
 }
 
-/* add_product, with the weights by way of shared memory. */
 template <int D>
 __device__ static inline void add_product_ahead(accumulators<D> *acc, weights<D> *P, const float *V,
                                                 int c, unsigned long long which)
 {
     enum { R = accumulators<D>::R };
     const int group = (int)threadIdx.x % 32 / LANES;
-    __syncwarp();  // no lane reads the old weights any more
+    __syncwarp();  // old weights are free
     for (int r = 0; r < R; r += 4)
         *(float4 *)&P->of[r / 4][group][4 * lane_in_row()] =
             make_float4(acc->S[r][c], acc->S[r + 1][c], acc->S[r + 2][c], acc->S[r + 3][c]);
-    __syncwarp();  // the new ones are there
+    __syncwarp();  // new ones are stored
 #pragma unroll 2
     for (int k = 0; k < LANES; k++) {
         if (!(which >> (8 * c + k) & 1))
@@ -122,7 +114,7 @@ __device__ static inline void add_product_ahead(accumulators<D> *acc, weights<D>
     }
 }
 
-/* O += P V for the keys that `which` has. At first `next` is the first slice of V, in the end the first of the next K. */
+/* O += P V. `next` has the first slice of V, afterwards the next K's. */
 template <int D>
 __device__ static inline void
 product_ahead(accumulators<D> *acc, ahead_memory<D> *smem, next_slice *next, const float *V,
@@ -131,7 +123,7 @@ product_ahead(accumulators<D> *acc, ahead_memory<D> *smem, next_slice *next, con
     enum { V_KEYS = slices<D>::V_KEYS };
 #pragma unroll
     for (int c = 0; c < KEYS; c++) {
-        const int first = 8 * c / V_KEYS * V_KEYS;  // of the slice that has key 8 c
+        const int first = 8 * c / V_KEYS * V_KEYS;
         if (8 * c == first) {
             put<V_KEYS, D, D>(smem->fa2.slice, *next);
             if (first + V_KEYS < FA2_BC)

@@ -1,8 +1,6 @@
 /*
- * Every option but --softcap on tensor cores.
- *
- * Causal order and windows are two comparisons a score. For masks of keys or blocks, and for
- * dropout, a rolled loop collects bits, because registers have no index.
+ * Causal order and windows are two comparisons a score; for other options a rolled loop collects
+ * bits, because registers have no index.
  */
 #ifndef FLASH_TILED_CUDA_COMPLETE16_CUH
 #define FLASH_TILED_CUDA_COMPLETE16_CUH
@@ -19,7 +17,7 @@ __device__ static inline enum tile_kind kind_of(const struct attention &p,
     return tile_kind(&p, t.b, t.h, t.i0, t.i1, (size_t)j0, (size_t)j1);
 }
 
-/* The first tile, from n, that is not skipped; it may be past the last. */
+/* The first tile >= n that is not skipped, or past the last. */
 template <int BC>
 __device__ static inline int next_tile(const struct attention &p, const struct tile_of_queries &t,
                                        int n)
@@ -30,25 +28,19 @@ __device__ static inline int next_tile(const struct attention &p, const struct t
     return n;
 }
 
-/*
- * Does any query of the tile attend to key j? Queries whose band has j are adjacent: the tile_kind
- * of them and this key.
- */
+/* Queries whose band has key j are adjacent. */
 __device__ static inline bool is_attended(const struct attention &p,
                                           const struct tile_of_queries &t, int j)
 {
     const struct band band = attention_band(&p);
-    const ptrdiff_t low = j - band.high, high = j - band.low;  // the first and the last of them
+    const ptrdiff_t low = j - band.high, high = j - band.low;  // their range
     const size_t i0 = low > (ptrdiff_t)t.i0 ? (size_t)low : t.i0;
     const ptrdiff_t end = high < (ptrdiff_t)t.i1 ? high + 1 : (ptrdiff_t)t.i1;
     return (ptrdiff_t)i0 < end &&
            tile_kind(&p, t.b, t.h, i0, (size_t)end, (size_t)j, (size_t)j + 1) != TILE_SKIPPED;
 }
 
-/*
- * V = 0 for keys that no query of the tile attends to: 0 times NaN is NaN. A thread clears pieces
- * that it copied itself.
- */
+/* V = 0 for keys without queries: 0 times NaN is NaN. Threads clear only what they copied. */
 template <class TRAITS, class ROWS>
 __device__ static inline void blank_values(uint4 *V, const struct attention &p,
                                            const struct tile_of_queries &t, int j0)
@@ -67,7 +59,6 @@ __device__ static inline size_t key_of_bit(int j0, int n)
     return (size_t)(j0 + n / 2 * 8 + tensor_column() + n % 2);
 }
 
-/* S = -inf past the last key, and outside causal order and window. */
 template <class TRAITS>
 __device__ static inline void hide_beside_band(fragments<TRAITS> *acc, const struct attention &p,
                                                const struct tile_of_queries &t, int j0)
@@ -87,7 +78,6 @@ __device__ static inline void hide_beside_band(fragments<TRAITS> *acc, const str
         }
 }
 
-/* S = -inf by masks of keys and blocks. */
 template <class TRAITS>
 __device__ static inline void hide_unseen(fragments<TRAITS> *acc, const struct attention &p,
                                           const struct tile_of_queries &t, int j0)
@@ -127,10 +117,7 @@ __device__ static inline void drop(fragments<TRAITS> *acc, const struct attentio
         }
 }
 
-/*
- * O times 1/(1 - P) at the end, not each weight: these are up to 256 (rescale.cuh), and 256/(1 - P)
- * may exceed float16.
- */
+/* 1/(1 - P) is applied to O: 256/(1 - P) may exceed float16 (rescale.cuh). */
 template <class TRAITS>
 __device__ static inline void make_up_for_dropped(fragments<TRAITS> *acc, double P)
 {

@@ -1,14 +1,13 @@
 /*
- * A tile of FlashAttention-2 on tensor cores, for Q, K and V of 16 bits.
+ * A tile of FlashAttention-2 on tensor cores, in 16 bits.
  *
- * A warp has bands of 16 queries, the rows of mma. A lane holds the parts that mma gives it
- * (common/cuda/tensor.h). With g = lane / 4 and t = lane % 4, of band x:
+ * A warp has M-tiles of 16 queries. With g = lane / 4 and t = lane % 4, a lane has
+ * (common/cuda/tensor.h)
  *
  *     S[x][c][2 h + e]    row 16 x + 8 h + g of the warp's, key 8 c + 2 t + e
  *     O[x][c][2 h + e]    the same row, element 8 c + 2 t + e
  *
- * So the 4 lanes with the same g share rows. Rows in shared memory are pieces of 16 bytes; ROWS
- * maps piece c of row r to its place.
+ * so 4 lanes share rows. In shared memory, ROWS places chunk c of row r.
  */
 #ifndef FLASH_TILED_CUDA_FRAGMENTS_CUH
 #define FLASH_TILED_CUDA_FRAGMENTS_CUH
@@ -19,10 +18,7 @@
 enum { CHUNK = 8 };  // elements of 16 bytes
 static const unsigned WHOLE_WARP = 0xffffffff;
 
-/*
- * D elements a row, BC keys a tile, M_TILES bands a warp, WARPS a block, registers for BLOCKS
- * blocks a multiprocessor.
- */
+/* D elements a row, BC keys a tile, M_TILES per warp, WARPS per block, BLOCKS per multiprocessor. */
 template <int D_, int BC_ = TENSOR_BC(D_), int M_TILES_ = 2, int WARPS_ = 4, int BLOCKS_ = 1>
 struct kernel_traits {
     enum {
@@ -33,11 +29,11 @@ struct kernel_traits {
         BLOCKS = BLOCKS_,
         BR = 16 * M_TILES * WARPS,
         THREADS = 32 * WARPS,
-        ROW = D / CHUNK  // pieces of a row
+        ROW = D / CHUNK  // chunks per row
     };
 };
 
-/* A lane's parts. l sums its own keys, until tensor_finish adds up 4 lanes. */
+/* l sums the lane's own keys, until tensor_finish adds 4 lanes. */
 template <class TRAITS> struct fragments {
     float S[TRAITS::M_TILES][TRAITS::BC / 8][4], O[TRAITS::M_TILES][TRAITS::D / 8][4];
     float m[TRAITS::M_TILES][2], l[TRAITS::M_TILES][2];
@@ -48,7 +44,6 @@ __device__ static inline int lane_of_warp(void)
     return (int)threadIdx.x % 32;
 }
 
-/* A warp's first row in the tile, and the row of a lane's band x, half h. */
 template <class TRAITS> __device__ static inline int warp_row(void)
 {
     return (int)threadIdx.x / 32 * (16 * TRAITS::M_TILES);
@@ -59,7 +54,6 @@ template <class TRAITS> __device__ static inline int tensor_row(int x, int h)
     return warp_row<TRAITS>() + 16 * x + 8 * h + lane_of_warp() / 4;
 }
 
-/* The first of a lane's two columns among 8. */
 __device__ static inline int tensor_column(void)
 {
     return 2 * (lane_of_warp() % 4);
@@ -72,7 +66,7 @@ template <class TRAITS> struct rows_as_they_come {
     }
 };
 
-/* All threads copy `count` rows. Rows >= `end` are not read, and become 0. */
+/* Rows >= `end` become 0, unread. */
 template <class TRAITS, class ROWS, class T>
 __device__ static inline void load_tile(uint4 *to, const T *from, int count, int end)
 {
@@ -97,11 +91,8 @@ template <class TRAITS> __device__ static inline void begin(fragments<TRAITS> *a
 }
 
 /*
- * S = Q K^T, 16 elements at a time. mma's A is 16 rows of Q: four 8 x 8 matrices. Its B is K^T,
- * whose columns are rows of K: two matrices for 8 keys, so an ldmatrix loads 16 keys.
- *
- * The order of pieces repeats every 8 rows, so other rows are at constant offsets, which fit into
- * the instruction.
+ * S = Q K^T, 16 elements at a time. An ldmatrix loads 16 keys of B = K^T. Chunks repeat every 8
+ * rows, so other rows are at constant offsets.
  */
 template <class T, class ROWS, class TRAITS>
 __device__ static inline void tensor_scores(fragments<TRAITS> *acc, const uint4 *Q, const uint4 *K)
@@ -112,7 +103,7 @@ __device__ static inline void tensor_scores(fragments<TRAITS> *acc, const uint4 
         for (int c = 0; c < TRAITS::BC / 8; c++)
             for (int e = 0; e < 4; e++)
                 acc->S[x][c][e] = 0.0f;
-#pragma unroll TRAITS::D / 32  // fully unrolled, it needs registers for all addresses
+#pragma unroll TRAITS::D / 32  // more would need registers for all addresses
     for (int k = 0; k < TRAITS::D / 16; k++) {
         // BEGIN SOLUTION
         unsigned q[TRAITS::M_TILES][4], key[TRAITS::BC / 16][4];
@@ -133,7 +124,6 @@ __device__ static inline void tensor_scores(fragments<TRAITS> *acc, const uint4 
     }
 }
 
-/* Over the 4 lanes of a row. */
 __device__ static inline float four_max(float x)
 {
     x = fmaxf(x, __shfl_xor_sync(WHOLE_WARP, x, 1));
@@ -146,7 +136,6 @@ __device__ static inline float four_sum(float x)
     return x + __shfl_xor_sync(WHOLE_WARP, x, 2);
 }
 
-/* S = scale S, and -inf for masked keys. */
 template <class TRAITS>
 __device__ static inline void tensor_hide(fragments<TRAITS> *acc, const struct attention &p, int i0,
                                           int j0)
@@ -187,10 +176,7 @@ template <class TRAITS> __device__ static inline void tensor_softmax(fragments<T
         }
 }
 
-/*
- * O += P V, 16 keys at a time. A lane's S of 16 keys, packed, is its part of mma's A: no lane needs
- * another's. Rows of V are keys, so ldmatrix transposes them for B.
- */
+/* O += P V, 16 keys at a time. A lane's packed S is its part of A; ldmatrix transposes V for B. */
 template <class T, class ROWS, class TRAITS>
 __device__ static inline void tensor_product(fragments<TRAITS> *acc, const uint4 *V)
 {

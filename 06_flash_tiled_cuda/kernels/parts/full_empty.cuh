@@ -1,7 +1,4 @@
-/*
- * A pipeline of tiles from producers to all consumers. Tile n is in stage n % STAGES; n keeps
- * counting while the block lives.
- */
+/* A pipeline of tiles from producers to consumers: tile n is in stage n % STAGES. */
 #ifndef FLASH_TILED_CUDA_FULL_EMPTY_CUH
 #define FLASH_TILED_CUDA_FULL_EMPTY_CUH
 
@@ -27,7 +24,7 @@ template <int STAGES> struct pipeline {
         mbarrier_arrive_expect(&full[stage(n)], bytes);
         return &full[stage(n)];
     }
-    __device__ void producer_arrive(int n) { mbarrier_arrive(&full[stage(n)]); }  // for threads that write a tile
+    __device__ void producer_arrive(int n) { mbarrier_arrive(&full[stage(n)]); }  // by threads that write a tile
     __device__ void consumer_wait(int n) { mbarrier_wait(&full[stage(n)], parity(n)); }
     __device__ void consumer_release(int n) { mbarrier_arrive(&empty[stage(n)]); }
     __device__ void warpgroup_release(int n) { warpgroup_arrive(&empty[stage(n)]); }  // if only tensor cores read

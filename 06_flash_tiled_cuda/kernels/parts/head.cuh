@@ -1,9 +1,3 @@
-/*
- * One head of a problem, causal order as a number of keys, and e^x for x = -inf.
- *
- * Pointers are to global memory, the GPU's slow memory. __shared__ variables are fast memory, one
- * copy per block; others are a thread's registers.
- */
 #ifndef FLASH_TILED_CUDA_HEAD_CUH
 #define FLASH_TILED_CUDA_HEAD_CUH
 
@@ -37,7 +31,6 @@ __device__ static inline struct head head_of(const struct attention &p,
     return head;
 }
 
-/* How many keys, the first ones, query i attends to. */
 __device__ static inline int keys_attended(const struct attention &p, int i)
 {
     const ptrdiff_t attended = i + attention_band(&p).high + 1, Nk = (ptrdiff_t)p.Nk;

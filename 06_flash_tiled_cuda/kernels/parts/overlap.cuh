@@ -1,14 +1,11 @@
-/*
- * The softmax of a tile while a product still runs.
- */
 #ifndef FLASH_TILED_CUDA_OVERLAP_CUH
 #define FLASH_TILED_CUDA_OVERLAP_CUH
 
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 
 /*
- * lazy_softmax without rescaling O, into which a product still runs. True if m moved: then O needs
- * the factor `later` after the product.
+ * lazy_softmax during a product into O. True if m moved: then O needs the factor `later`
+ * afterwards.
  */
 template <class TRAITS>
 __device__ static inline bool lazy_weights(fragments<TRAITS> *acc, float k,

@@ -1,7 +1,7 @@
 /*
- * Persistent blocks: a producer, consumers, the pipelines between them, and their tiles of queries.
+ * A producer, consumers, and the pipelines between them.
  *
- * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
+ * Right margin: FlashAttention-2's Algorithm 1.
  */
 #ifndef FLASH_TILED_CUDA_PERSISTENT_CUH
 #define FLASH_TILED_CUDA_PERSISTENT_CUH
@@ -15,10 +15,7 @@
 enum { STAGES = 2, PRODUCER = 128, CONSUMERS_BARRIER = 1, TURN = 2, NO_MORE = -1 };
 static_assert(STAGES >= 2, "a turn guarantees only that K of tile n - 2 was released");
 
-/*
- * A tile of queries: its last query attends to Nk keys, in `tiles` tiles. After the last one head
- * is NO_MORE.
- */
+/* Attends to Nk keys; head is NO_MORE after the last. */
 struct tile_of_queries {
     int head, kv, i0, Nk, tiles;
 };
@@ -50,16 +47,12 @@ template <class TRAITS> __device__ static inline void begin_block(struct persist
     __syncthreads();
 }
 
-/*
- * One thread: takes tiles of queries while there are any, and loads Q and keys as stages become
- * free.
- */
 template <class TRAITS>
 __device__ static inline void produce(const struct attention &p, unsigned *next, const struct tile_maps &maps,
                                       unsigned char *smem, struct persistent_block *block)
 {
     enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
-    int done = 0;  // tiles of keys, in earlier tiles of queries
+    int done = 0;  // tiles of keys so far
     const auto load_keys = [&](pipeline<STAGES> *keys, const tensor_map *map, int at, int n, int kv) {
         keys->producer_acquire(done + n);
         uint64_t *const full = keys->producer_expect(done + n, K_BYTES);
@@ -84,7 +77,7 @@ __device__ static inline void produce(const struct attention &p, unsigned *next,
     }
 }
 
-/* A consumer: computes each tile; epilogue(&acc, head, i0) stores O. */
+/* A consumer computes each tile; epilogue(&acc, head, i0) stores O. */
 template <class T, class TRAITS, class EPILOGUE>
 __device__ static inline void consume(const struct attention &p, unsigned char *smem, struct persistent_block *block,
                                       EPILOGUE epilogue)
@@ -92,7 +85,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
     enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
     enum { CONSUMERS = Br / GROUP_ROWS };
     static_assert(Br - GROUP_ROWS <= Bc, "a warpgroup may skip one tile in causal order: with two the last V would wait for itself");
-    int done = 0;  // tiles of keys, in earlier tiles of queries
+    int done = 0;
     const struct folded_scale f = fold(p.scale);
     const unsigned char *const Q = rows_of_group(smem);
     const auto K_of = [&](int n) { return smem + Q_BYTES + block->K.stage(done + n) * 2 * K_BYTES; };
@@ -102,7 +95,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
     const auto your_turn = [&] { barrier_arrive(TURN + (who + 1) % CONSUMERS, 256); };
     fragments<TRAITS> acc;
     if (who == CONSUMERS - 1)
-        your_turn();            // the first consumer begins
+        your_turn();            // consumer 0 begins
     for (int taken = 0;; taken++) {                                          // 3
         block->Q.consumer_wait(taken);
         const struct tile_of_queries &given = block->given;
@@ -117,7 +110,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
             fence_async();
             barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
         }
-        const int mine = (most + Bc - 1) / Bc;  // tiles of this warpgroup
+        const int mine = (most + Bc - 1) / Bc;
         float later[TRAITS::M_TILES][2] = {};
         unsigned P[Bc / 16][4];
         if (mine > 0) {
@@ -128,7 +121,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
             wgmma_wait<0>(flat<Bc / 2>(acc.S));
             block->K.warpgroup_release(done);
             if (mine == 1)
-                block->Q.consumer_release(taken);  // the next tile's may be loaded
+                block->Q.consumer_release(taken);  // the next Q may be loaded
             if (Bc > least)
                 hide_keys(&acc, p, i0, 0);
             lazy_weights(&acc, f.k, later);                                  // 9, 10: O is 0
@@ -142,14 +135,14 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
             issue_scores<T>(&acc, Q, K_of(n));                               // 8
             issue_product<T>(&acc, P, V_of(n - 1));                          // 10, of tile n - 1
             your_turn();
-            wgmma_wait<1>(flat<Bc / 2>(acc.S));  // the scores are ready
+            wgmma_wait<1>(flat<Bc / 2>(acc.S));
             block->K.warpgroup_release(done + n);
             if (n + 1 == mine)
                 block->Q.consumer_release(taken);
             if ((n + 1) * Bc > least)
                 hide_keys(&acc, p, i0, n * Bc);
             const bool moves = lazy_weights(&acc, f.k, later);               // 9, 10
-            if (n + 1 < mine) {                  // ptxas moves neither wait above a branch
+            if (n + 1 < mine) {
                 block->K.consumer_wait(done + n + 1);
                 wgmma_wait<0>(flat<D / 2>(acc.O), P);
             } else
@@ -170,11 +163,11 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
             block->V.consumer_wait(done + tiles - 1);
             blank_values<TRAITS>(V_of(tiles - 1), Nk - (tiles - 1) * Bc);
             fence_async();
-            barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // consumers only
+            barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
         }
         if (mine > 0) {
             block->V.consumer_wait(done + mine - 1);
-            issue_product<T>(&acc, P, V_of(mine - 1));                       // 10, of the last tile
+            issue_product<T>(&acc, P, V_of(mine - 1));                       // 10
             wgmma_wait<0>(flat<D / 2>(acc.O), P);
             block->V.warpgroup_release(done + mine - 1);
         }
@@ -190,7 +183,6 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
 
 // clang-format on
 
-/* One per multiprocessor, but no more than tiles. */
 static inline unsigned blocks_that_stay(const struct attention *p, unsigned Br)
 {
     int processors = 0, device = current_device();

@@ -1,15 +1,12 @@
 /*
- * Tiles of K and V are copied ahead, into STAGES stages in shared memory after the tile of Q.
- *
- * A thread's cp.async copies between two commits are a group, one per tile, and it can wait for the
- * oldest. Other threads' copies need a barrier after that.
+ * K and V are copied ahead, into STAGES stages after Q in shared memory. Each tile is a group of
+ * cp.async copies; a thread waits for its oldest group, for other threads' at a barrier.
  */
 #ifndef FLASH_TILED_CUDA_PIPELINE_CUH
 #define FLASH_TILED_CUDA_PIPELINE_CUH
 
 #include "06_flash_tiled_cuda/kernels/parts/swizzle.cuh"
 
-/* load_tile, asynchronously. */
 template <class TRAITS, class ROWS, class T>
 __device__ static inline void copy_tile(uint4 *to, const T *from, int count, int end)
 {
@@ -20,13 +17,12 @@ __device__ static inline void copy_tile(uint4 *to, const T *from, int count, int
     }
 }
 
-/* K of a round; V follows it. */
+/* K of round n. */
 template <class TRAITS, int STAGES> __device__ static inline uint4 *stage_of(uint4 *smem, int n)
 {
     return smem + (TRAITS::BR + n % STAGES * 2 * TRAITS::BC) * TRAITS::ROW;
 }
 
-/* Issues the copies of tile n of K and V, if it exists, as a group, for round `round`. */
 template <class TRAITS, int STAGES, class ROWS, class T>
 __device__ static inline void copy_keys(uint4 *smem, int round, const T *K, const T *V, int n,
                                         int Nk)

@@ -1,10 +1,10 @@
 /*
- * A weight is one multiply-add and one power of 2, with the scale folded into the exponent:
+ * A weight is one multiply-add and one power of 2:
  *
  *     e^{scale s - scale m} = 2^{k s - k m},    k = scale log2(e)
  *
- * S stays as mma left it, and m is its maximum. With a negative scale the largest S would be the
- * smallest score, so we flip the signs of Q, which is exact. With scale 0 we take Q as 0.
+ * S is unscaled. For a negative scale we flip the signs of Q, so that m is still the maximum; for
+ * 0, Q is taken as 0.
  */
 #ifndef FLASH_TILED_CUDA_POWERS_CUH
 #define FLASH_TILED_CUDA_POWERS_CUH
@@ -24,7 +24,7 @@ __device__ static inline struct folded_scale fold(float scale)
              scale < 0.0f ? 0x80008000u : 0u };
 }
 
-/* A thread changes pieces that it copied itself: no barrier. */
+/* Threads change only what they copied: no barrier. */
 template <class TRAITS, class ROWS>
 __device__ static inline void turn_queries(uint4 *Q, const struct folded_scale &f)
 {
@@ -36,7 +36,6 @@ __device__ static inline void turn_queries(uint4 *Q, const struct folded_scale &
     }
 }
 
-/* S = -inf for masked keys. */
 template <class TRAITS>
 __device__ static inline void hide_keys(fragments<TRAITS> *acc, const struct attention &p, int i0,
                                         int j0)
@@ -68,7 +67,6 @@ __device__ static inline float shift_of(float k, float m)
     return m == -INFINITY ? 0.0f : k * m;
 }
 
-/* Turns a row's scores into weights; returns this lane's sum. */
 template <class TRAITS>
 __device__ static inline float weigh(fragments<TRAITS> *acc, int x, int h, float k, float m)
 {
@@ -82,10 +80,7 @@ __device__ static inline float weigh(fragments<TRAITS> *acc, int x, int h, float
     return sum;
 }
 
-/*
- * 2^{k m - k m_new}: exactly 1 if m has not moved. A multiply-add would be off by the rounding of k
- * m_new, each time in the same direction.
- */
+/* Exactly 1 if m has not moved; a multiply-add would round k m_new alone, always the same way. */
 __device__ static inline float rescale_of(float k, float m, float m_new)
 {
     return ex2(k * (m - (m_new == -INFINITY ? 0.0f : m_new)));
@@ -114,7 +109,7 @@ template <class TRAITS> __device__ static inline void power_softmax(fragments<TR
         }
 }
 
-/* m of the scaled scores, for lse. */
+/* For lse. */
 template <class TRAITS>
 __device__ static inline void scale_maximum(fragments<TRAITS> *acc, float scale)
 {

@@ -1,15 +1,10 @@
-/*
- * The order in which persistent blocks take tiles of queries.
- *
- * Longest first, so that no block works long while others are idle: in causal order each head's
- * last tile has the most keys. A few heads at a time, whose K and V fit into the L2 cache together.
- */
+/* Persistent blocks take the longest tiles first, in a few heads at a time whose K and V fit L2. */
 #ifndef FLASH_TILED_CUDA_QUEUE_H
 #define FLASH_TILED_CUDA_QUEUE_H
 
 #include "common/problem/attention.h"
 
-/* Bytes of K and V that stay in an L2 cache of 50 MB. */
+/* of 50 MB */
 enum { QUEUE_CACHE = 32 << 20 };
 
 struct queued {
@@ -21,7 +16,6 @@ HOST_DEVICE static inline unsigned queue_length(const struct attention *p, unsig
     return (unsigned)(p->B * p->H) * (((unsigned)p->Nq + Br - 1) / Br);
 }
 
-/* Heads at a time; those that share K and V stay together. */
 HOST_DEVICE static inline unsigned queue_heads(const struct attention *p)
 {
     const size_t bytes = 4 * p->Nk * p->d;

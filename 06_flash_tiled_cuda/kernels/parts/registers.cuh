@@ -1,10 +1,8 @@
 /*
  * A tile of FlashAttention-2 in the registers of a block of threads.
  *
- * A warp has 4 groups of 8 lanes. The lanes of a group share R queries; of a tile's 64 keys lane n
- * has n, n + 8, … n + 56. So a lane computes R by 8 scores: 8 R multiply-adds for R + 8 loaded
- * numbers. Of R rows of O it has the elements 2n, 2n + 1, 2n + 16, 2n + 17, … Lanes exchange a
- * row's maximum, sum and weights by shuffles.
+ * A warp has 4 groups of 8 lanes, a group R queries. Lane n has keys n, n + 8, … n + 56: R by 8
+ * scores, for R + 8 loaded numbers. Of O it has elements 2n, 2n + 1, 2n + 16, 2n + 17, …
  */
 #ifndef FLASH_TILED_CUDA_REGISTERS_CUH
 #define FLASH_TILED_CUDA_REGISTERS_CUH
@@ -17,13 +15,13 @@ enum {
     THREADS = 128,
     LANES = 8,                   // per row of scores
     KEYS = 8,                    // per lane and tile
-    PAD = 4,                     // so that 8 rows begin in different banks
-    SLICE_FLOATS = FA2_BC * 36,  // elements of K or V
+    PAD = 4,                     // 8 rows begin in different banks
+    SLICE_FLOATS = FA2_BC * 36,  // of K or V
 };
 static const unsigned WHOLE_WARP = 0xffffffff;
-static const unsigned long long EVERY_KEY = ~0ULL;  // a bit for each key of a tile
+static const unsigned long long EVERY_KEY = ~0ULL;  // a bit per key
 
-/* A lane's R rows. The 8 lanes of a row have the same m and l. */
+/* A row's 8 lanes have the same m and l. */
 template <int D> struct accumulators {
     enum { R = FA2_BR(D) / 16 };
     float S[R][KEYS], O[R][D / 8], m[R], l[R];
@@ -33,12 +31,11 @@ template <int D> struct alignas(16) fast_memory {
     float Q[FA2_BR(D)][D + PAD], slice[SLICE_FLOATS];
 };
 
-/* A slice of K has W elements of all 64 keys, a slice of V all elements of V_KEYS keys. */
+/* K: W elements of all keys; V: all elements of V_KEYS keys. */
 template <int D> struct slices {
     enum { W = D < 32 ? D : 32, V_KEYS = D <= 32 ? 64 : D <= 64 ? 32 : 16 };
 };
 
-/* A lane's position in its group, and its row r in the tile. */
 __device__ static inline int lane_in_row(void)
 {
     return (int)threadIdx.x % LANES;
@@ -50,7 +47,7 @@ template <int D> __device__ static inline int row_of(int r)
     return (warp * accumulators<D>::R + r) * 4 + four;
 }
 
-/* Elements x to x + 3 of a row of d elements; 0 past its end. */
+/* 0 past the row's end. */
 __device__ static inline float4 piece(const float *row, int x, int d)
 {
     if (d % 4 == 0 && x < d)
@@ -63,10 +60,7 @@ __device__ static inline float4 piece(const float *row, int x, int d)
     return some;
 }
 
-/*
- * All threads copy WIDTH elements, beginning with x, of ROWS rows of d elements to rows PITCH
- * apart. Rows >= `end` are not read, and become 0.
- */
+/* Rows >= `end` become 0, unread. */
 template <int ROWS, int WIDTH, int PITCH>
 __device__ static inline void load_rows(float *to, const float *from, int end, int x, int d)
 {
@@ -88,7 +82,6 @@ template <int D> __device__ static inline void begin(accumulators<D> *acc)
     }
 }
 
-/* S += Q K^T over the W elements from k0, which the slice of K has. */
 template <int D, int UNROLL = 2>
 __device__ static inline void add_scores(accumulators<D> *acc, const fast_memory<D> *smem, int k0)
 {
@@ -122,12 +115,11 @@ __device__ static inline void scores(accumulators<D> *acc, fast_memory<D> *smem,
     for (int k0 = 0; k0 < D; k0 += W) {
         __syncthreads();  // the old slice is free
         load_rows<FA2_BC, W, W + PAD>(smem->slice, K, keys, k0, d);
-        __syncthreads();  // the slice is loaded, and Q
+        __syncthreads();  // slice and Q are loaded
         add_scores(acc, smem, k0);
     }
 }
 
-/* S = scale S, and -inf for masked keys. */
 template <int D>
 __device__ static inline void mask_scores(accumulators<D> *acc, const struct attention &p, int i0,
                                           int j0)
@@ -140,7 +132,7 @@ __device__ static inline void mask_scores(accumulators<D> *acc, const struct att
     }
 }
 
-/* Over 8 lanes: each step doubles the lanes that agree. */
+/* Each step doubles the lanes that agree. */
 __device__ static inline float row_max(float x)
 {
     // BEGIN SOLUTION
@@ -182,10 +174,7 @@ template <int D> __device__ static inline void softmax(accumulators<D> *acc)
     }
 }
 
-/*
- * O += P V for keys 8 c + k, k = 0 … 7, with rows at V. Lane k has the weights of key 8 c + k.
- * Skips keys whose bit in `which` is 0.
- */
+/* O += P V for keys 8 c to 8 c + 7 in `which`; lane k has the weights of key 8 c + k. */
 template <int D>
 __device__ static inline void add_product(accumulators<D> *acc, const float *V, int c,
                                           unsigned long long which)
@@ -207,7 +196,6 @@ __device__ static inline void add_product(accumulators<D> *acc, const float *V, 
     }
 }
 
-/* O += P V for `keys` keys, without those whose bit in `which` is 0. */
 template <int D>
 __device__ static inline void product(accumulators<D> *acc, fast_memory<D> *smem, const float *V,
                                       int keys, int d, unsigned long long which)
@@ -215,7 +203,7 @@ __device__ static inline void product(accumulators<D> *acc, fast_memory<D> *smem
     enum { V_KEYS = slices<D>::V_KEYS };
 #pragma unroll
     for (int c = 0; c < KEYS; c++) {
-        const int first = 8 * c / V_KEYS * V_KEYS;  // of the slice that has key 8 c
+        const int first = 8 * c / V_KEYS * V_KEYS;  // of the slice with key 8 c
         if (8 * c == first) {
             __syncthreads();  // the old slice is free
             load_rows<V_KEYS, D, D>(smem->slice, V + (size_t)first * (size_t)d, keys - first, 0, d);

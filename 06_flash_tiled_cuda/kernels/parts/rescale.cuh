@@ -1,11 +1,10 @@
 /*
- * A maximum that lags. Softmax is the same for any m:
+ * A lagging maximum: O / l and k m + log2(l) are the same for any m in
  *
- *     O = sum of 2^{k s_j - k m} v_j,    l = sum of 2^{k s_j - k m};    O / l and k m + log2(l) do not change with m.
+ *     O = sum of 2^{k s_j - k m} v_j,    l = sum of 2^{k s_j - k m}
  *
- * m only keeps powers in range. Until a row's maximum is 8 powers of 2 above its m, a warp leaves
- * m, l and O alone. Weights of up to 256 are as precise in 16 bits as those below 1, and a float32
- * sum holds a million of them.
+ * so m follows the row's maximum only when that is 8 powers of 2 above it. In 16 bits a weight of
+ * 256 is as precise as 1.
  */
 #ifndef FLASH_TILED_CUDA_RESCALE_CUH
 #define FLASH_TILED_CUDA_RESCALE_CUH
@@ -14,7 +13,7 @@
 
 static const float FAR = 8.0f;  // powers of 2
 
-/* Lines 9 and 10 of the paper; m follows the maximum only after a large move. */
+/* Lines 9 and 10. */
 template <class TRAITS> __device__ static inline void lazy_softmax(fragments<TRAITS> *acc, float k)
 {
     float m_new[TRAITS::M_TILES][2];

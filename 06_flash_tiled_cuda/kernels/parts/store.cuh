@@ -1,18 +1,17 @@
 /*
- * The TMA stores O: from registers to boxes in shared memory, then one copy per box.
+ * The TMA stores O from boxes in shared memory, without rows past the last query.
  *
- * A box is 64 queries by 64 elements, swizzled, so the eight rows that stmatrix stores together are
- * in different banks. The TMA leaves out rows past the last query.
+ * A box is 64 queries by 64 elements, swizzled for stmatrix, which stores eight rows together.
  */
 #ifndef FLASH_TILED_CUDA_STORE_CUH
 #define FLASH_TILED_CUDA_STORE_CUH
 
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 
-enum { O_BOX = GROUP_ROWS * ROW_BYTES, STORE_BARRIER = 5 };  // the first; one per warpgroup
+enum { O_BOX = GROUP_ROWS * ROW_BYTES, STORE_BARRIER = 5 };  // one per warpgroup
 enum { STORE_ROOM = 226 << 10 };                             // mbarriers take the rest of 227 kB
 
-/* EACH: boxes of a warpgroup; one, used again and again, if whole rows do not fit. */
+/* EACH: boxes per warpgroup; one if whole rows do not fit. */
 template <class TRAITS, int STAGES> struct store_boxes {
     enum {
         TILES = (int)pipeline_bytes<TRAITS, STAGES>(),
@@ -23,14 +22,13 @@ template <class TRAITS, int STAGES> struct store_boxes {
     };
 };
 
-/* A warpgroup's first thread waits until all copies but the last PENDING have read their boxes. */
+/* A warpgroup's first thread waits for all copies but the last PENDING. */
 template <int PENDING = 0> __device__ static inline void boxes_read(void)
 {
     if (threadIdx.x % 128 == 0)
         bulk_wait_read<PENDING>();
 }
 
-/* inverse = 1 / l; stores lse. */
 template <class TRAITS>
 __device__ static inline void store_lse(const fragments<TRAITS> *acc, float (&inverse)[2],
                                         float *lse, int i0, int Nq)
@@ -44,9 +42,7 @@ __device__ static inline void store_lse(const fragments<TRAITS> *acc, float (&in
     }
 }
 
-/*
- * Stores O / l, rounded to T, to a box. A lane gives the address of one row of four 8 x 8 matrices.
- */
+/* A lane addresses one row of four 8 x 8 matrices. */
 template <class T, class TRAITS>
 __device__ static inline void fill_box(const fragments<TRAITS> *acc, const float (&inverse)[2],
                                        unsigned char *box, int first)
@@ -64,7 +60,7 @@ __device__ static inline void fill_box(const fragments<TRAITS> *acc, const float
     }
 }
 
-/* Lines 12 to 15 of the paper, for the 64 rows of a warpgroup. lse is of all heads, or NULL. */
+/* Lines 12 to 15 of the paper, for a warpgroup's 64 rows. lse is of all heads, or NULL. */
 template <class T, int BOXES, class TRAITS>
 __device__ static inline void group_store(const fragments<TRAITS> *acc, unsigned char *boxes,
                                           const tensor_map *map, float *lse, int i0, int Nq,
@@ -79,7 +75,7 @@ __device__ static inline void group_store(const fragments<TRAITS> *acc, unsigned
         boxes_read<BOXES - 1>();
         barrier_sync(STORE_BARRIER + who, 128);  // the box has been read
         fill_box<T>(acc, inverse, box, b * BOX_WIDTH / 8);
-        fence_async();  // make threads' writes visible to the TMA
+        fence_async();  // visible to the TMA
         barrier_sync(STORE_BARRIER + who, 128);
         if (threadIdx.x % 128 == 0) {
             tma_store(map, box, b * BOX_WIDTH, i0 + (int)who * GROUP_ROWS, head);

@@ -1,12 +1,9 @@
 /*
- * Permuted pieces, so that ldmatrix has no bank conflicts.
+ * Permuted chunks, so that ldmatrix has no bank conflicts.
  *
- * ldmatrix reads piece c of 8 rows at a time. A piece is 4 of 32 banks wide, and rows of 64 or 128
- * elements all begin in bank 0, so piece c of 8 rows would be in the same 4 banks: 8 cycles instead
- * of 1. In place c xor (r mod 8) the eight are in different banks.
- *
- * Rows of 32 or 96 elements begin in banks 0 and 16 and have 4 or 12 pieces: r / 2 mod 4. Rows of
- * 16 (chapter 07) have 2 pieces: r / 4 mod 2.
+ * ldmatrix reads chunk c, 4 of 32 banks wide, of 8 rows, which all begin in bank 0 if they have 64
+ * or 128 elements: 8 cycles, but one at position c xor (r mod 8). Rows of 32 or 96 begin in banks
+ * 0 and 16: r / 2 mod 4. Rows of 16: r / 4 mod 2.
  */
 #ifndef FLASH_TILED_CUDA_SWIZZLE_CUH
 #define FLASH_TILED_CUDA_SWIZZLE_CUH

@@ -1,42 +1,32 @@
-/*
- * Tile sizes: Br queries by Bc keys, compile-time constants. In float32 they fit 48 kB of shared
- * memory, which every GPU has.
- */
+/* Br queries by Bc keys. In float32 they fit 48 kB of shared memory. */
 #ifndef FLASH_TILED_CUDA_TILES_H
 #define FLASH_TILED_CUDA_TILES_H
 
-/* Macros, because C functions and template parameters use them. */
 #define FA1_BR 16
 #define FA1_BC(d) ((d) <= 32 ? 128 : (d) <= 64 ? 64 : 32)
 
 #define FA2_BR(d) (16 * ((d) <= 64 ? 8 : 4))
 #define FA2_BC 64
 
-/* The first kernel on tensor cores: 4 warps of 16 queries. */
+/* 4 warps of 16 queries. */
 #define TURING_BR 64
 
-/* The others: 4 warps of 32 queries, and as many keys as there are registers for scores. */
+/* 4 warps of 32 queries, and keys as registers allow. */
 #define TENSOR_BR 128
 #define TENSOR_BC(d) ((d) <= 64 ? 64 : 32)
 
-/* With 32 keys at d = 128 nvcc runs out of registers for compute capability 9.0. */
+/* With 32 keys and d = 128, nvcc spills for 9.0. */
 #define POWER_BC(d) ((d) <= 64 ? 64 : 16)
 
-/* Two warpgroups, 64 queries each. */
 #define HOPPER_BC 128
 
-/*
- * `store`: three consumers where registers suffice, and more keys unless causal order leaves out
- * part of them.
- */
+/* Three consumers if registers suffice; more keys unless causal. */
 #define STORE_BR(d) ((d) <= 64 ? 192 : 128)
 #define STORE_BC(d, causal) ((d) <= 64 || (causal) ? 128 : 176)
 
 /*
- * Kernels with a choice of tiles, --br and --bc: X(d, Br, Bc, bands of 16 queries a warp, blocks
- * whose registers a multiprocessor must hold). The first of each d is the default. For budget this
- * is one that 99 kB of shared memory, which most GPUs give, hold, and that needs few instructions
- * for a product. 128 by 128 with d = 128 needs more memory.
+ * X(d, Br, Bc, M-tiles per warp, blocks per multiprocessor), for --br and --bc. The first of each
+ * d, the default, fits 99 kB of shared memory, as most GPUs have.
  */
 // clang-format off
 #define BUDGET_TILES(X)       \

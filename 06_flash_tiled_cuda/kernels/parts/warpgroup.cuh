@@ -1,8 +1,6 @@
 /*
- * A tile with Hopper's copies and products (common/cuda/hopper.h). A warpgroup has four warps with
- * 16 queries each: wgmma computes 64 rows, in the fragments of mma.
- *
- * A box has rows of 64 elements, so a row of 128 is in two boxes, one after the other.
+ * A tile with Hopper's copies and products (common/cuda/hopper.h): wgmma computes 64 rows, in
+ * mma's fragments, 16 per warp. Boxes have rows of 64 elements; rows of 128 take two.
  */
 #ifndef FLASH_TILED_CUDA_WARPGROUP_CUH
 #define FLASH_TILED_CUDA_WARPGROUP_CUH
@@ -36,7 +34,6 @@ static struct tile_maps make_maps(const struct attention *p, const struct device
     return maps;
 }
 
-/* `bar` counts the bytes. */
 template <int ROWS, int D>
 __device__ static inline void tma_load_rows(unsigned char *to, const tensor_map *map, uint64_t *bar,
                                             int row, int head)
@@ -45,7 +42,7 @@ __device__ static inline void tma_load_rows(unsigned char *to, const tensor_map 
         tma_load(to + x / BOX_WIDTH * ROWS * ROW_BYTES, map, bar, x, row, head);
 }
 
-/* V = 0 in rows >= `from`: the block attends to none of these keys, which may be NaN. */
+/* V = 0 in rows >= `from`: masked keys may be NaN. */
 template <class TRAITS> __device__ static inline void blank_values(unsigned char *V, int from)
 {
     uint4 *const pieces = (uint4 *)V;
@@ -54,20 +51,19 @@ template <class TRAITS> __device__ static inline void blank_values(unsigned char
             pieces[n] = make_uint4(0, 0, 0, 0);
 }
 
-/* The key/value head of head n = b H + h, in 32 bits: division in 64 is a call. */
+/* division in 64 bits is a call */
 __device__ static inline int keys_of_head(const struct attention &p, unsigned n)
 {
     return (int)(n / ((unsigned)p.H / (unsigned)p.Hkv));
 }
 
-/* One matrix's fragments as the array that wgmma takes. */
 template <int R, class A> __device__ static inline float (&flat(A &fragments))[R]
 {
     static_assert(sizeof fragments == R * sizeof(float), "R is not the number of floats");
     return *(float(*)[R]) & fragments;
 }
 
-/* x, equal in a warp. After the shuffle the compiler computes with it once per warp. */
+/* x, equal in a warp: after the shuffle the compiler computes with it once per warp. */
 __device__ static inline int uniform(int x)
 {
     return __shfl_sync(WHOLE_WARP, x, 0);
@@ -78,18 +74,15 @@ __device__ static inline unsigned warpgroup_number(void)
     return (unsigned)uniform((int)threadIdx.x / 128);
 }
 
-/*
- * True in one thread of warp n. After this uniform branch the compiler can prove that one thread is
- * left; after `threadIdx.x == 32 * n` it loops around each instruction that one thread issues.
- */
+/* True in one thread of warp n, provably: after `threadIdx.x == 32 * n` the compiler adds loops. */
 __device__ static inline bool one_of_warp(int n)
 {
     return uniform((int)threadIdx.x / 32) == n && elect_one();
 }
 
 /*
- * One arrival for a warpgroup that has waited for a product: the tensor cores have read its
- * matrices for all threads. Threads' own accesses need an arrival each, or a barrier before.
+ * One arrival per warpgroup, once tensor cores have read for all threads. Threads' own reads need
+ * a barrier before.
  */
 __device__ static inline void warpgroup_arrive(uint64_t *bar)
 {
@@ -102,10 +95,7 @@ __device__ static inline const unsigned char *rows_of_group(const unsigned char 
     return matrix + warpgroup_number() * GROUP_ROWS * ROW_BYTES;
 }
 
-/*
- * Issues S = Q K^T for this warpgroup's rows, 16 elements at a time. Each matrix has one
- * descriptor, to which products add constants.
- */
+/* Issues S = Q K^T, 16 elements at a time, by constants added to each matrix's descriptor. */
 template <class T, class TRAITS>
 __device__ static inline void issue_scores(fragments<TRAITS> *acc, const unsigned char *Q,
                                            const unsigned char *K)
@@ -121,7 +111,6 @@ __device__ static inline void issue_scores(fragments<TRAITS> *acc, const unsigne
     wgmma_commit();
 }
 
-/* P in 16 bits, as wgmma's A in registers. */
 template <class T, class TRAITS>
 __device__ static inline void pack_weights(const fragments<TRAITS> *acc,
                                            unsigned (&P)[TRAITS::BC / 16][4])
@@ -167,8 +156,8 @@ __device__ static inline void group_product(fragments<TRAITS> *acc, const unsign
 }
 
 /*
- * tensor_finish with 1 / l: an IEEE division becomes a call, for very large and very small numbers;
- * l is at least 1, or 0.
+ * tensor_finish with 1 / l, as an IEEE division is a call for extreme numbers; l is at least 1, or
+ * 0.
  */
 template <class T, class TRAITS>
 __device__ static inline void group_finish(const fragments<TRAITS> *acc, T *O, float *lse, int i0,

@@ -1,24 +1,18 @@
 /*
- * Every option but --softcap.   3 Nq d + 2 Nk d + 3 Nq, 5 d + 2 for each query and 5 d for each key
- * of a tile
+ * Every option but --softcap.   3 Nq d + 2 Nk d + 3 Nq, and per tile 5 d + 2 per query, 5 d per key
  *
- * deterministic with the masks and dropout of attention.h. A block of keys goes through all query
- * heads that share it, so their sum stays in registers.
+ * deterministic with the masks and dropout of attention.h, and all query heads of a block's keys.
  */
 #include "07_backward/kernels/parts/tile.cuh"
 
 /*
- * Keys that no query of the tile attends to may be NaN. A weight of 0 keeps them out of dK and dV;
- * dQ, where 0 times NaN is NaN, skips pairs with dS = 0 in partial tiles. A query without keys may
- * be NaN too: its lse is -inf, and its dO and Q count as 0.
- *
- * Bit 4 r + c is a thread's pair (r, c), as in chapter 06's complete.
+ * Bit 4 r + c is a thread's pair (r, c). Keys without queries may be NaN: dQ skips pairs with dS =
+ * 0. Queries without keys have lse = -inf; their dO and Q count as 0.
  */
 typedef unsigned pair_bits;
 
 static const pair_bits EVERY_PAIR = 0xffff;
 
-/* The pairs that exist and are not masked. */
 __device__ static pair_bits which_count(const struct attention &p, const struct head &t, int i0,
                                         int j0)
 {
@@ -58,7 +52,6 @@ __device__ static void weights_that_count(pairs *S, const fast_memory *smem, flo
                               : 0.0f;
 }
 
-/* Z X, where dropout's mask Z is `factor` or 0. */
 __device__ static pairs drop(pairs X, pair_bits stay, float factor)
 {
 #pragma unroll
@@ -68,7 +61,6 @@ __device__ static pairs drop(pairs X, pair_bits stay, float factor)
     return X;
 }
 
-/* add_to_queries, but where X is 0 not even NaN is added. */
 __device__ static void add_what_counts(part *C, const fast_memory *smem)
 {
 #pragma unroll 1
@@ -82,7 +74,7 @@ __device__ static void add_what_counts(part *C, const fast_memory *smem)
     }
 }
 
-/* load_slice, but 0 for queries without keys. lse is loaded. */
+/* 0 for queries without keys. Needs lse. */
 __device__ static void load_what_counts(fast_memory *smem, const float *from, int rows, int k,
                                         int d)
 {
@@ -117,22 +109,22 @@ complete_pairs(part (&dK)[HEAD_DIM / SLICE], part (&dV)[HEAD_DIM / SLICE], fast_
     share(smem, drop(P, stay, factor));
 #pragma unroll
     for (int n = 0; n < HEAD_DIM / SLICE; n++) {  // pass 2
-        __syncthreads();                          // the old slices are free
+        __syncthreads();
         load_what_counts(smem, dO, rows, n * SLICE, d);
         load_slice(smem->B, V, keys, n * SLICE, d);
-        __syncthreads();  // the slices are loaded, and P
+        __syncthreads();
         add_to_keys(&dV[n], smem);
         add_pairs(&dS, smem);
     }
     dS = drop(dS, stay, factor);
     score_gradients(&dS, P, smem);
-    __syncthreads();  // P is free
+    __syncthreads();
     share(smem, dS);
 #pragma unroll
     for (int n = 0; n < HEAD_DIM / SLICE; n++) {  // pass 3
-        __syncthreads();                          // the old slice is free
+        __syncthreads();
         load_what_counts(smem, Q, rows, n * SLICE, d);
-        __syncthreads();  // the slice is loaded, and dS
+        __syncthreads();
         add_to_keys(&dK[n], smem);
     }
 }
@@ -185,9 +177,9 @@ static __global__ void __launch_bounds__(THREADS, 1)
         share(&smem, dS);
 #pragma unroll
         for (int n = 0; n < HEAD_DIM / SLICE; n++) {  // pass 3
-            __syncthreads();                          // the old slice is free
+            __syncthreads();
             load_slice(smem.B, K, keys, n * SLICE, d);
-            __syncthreads();  // the slice is loaded, and dS
+            __syncthreads();
             if (kind == TILE_FULL)
                 add_to_queries(&dQ[n], &smem);
             else

@@ -1,11 +1,10 @@
 /*
  * The same bits every time.             3 Nq d + 2 Nk d + 3 Nq + Tc (5 Nq d + 2 Nq) + 5 Tr Nk d accesses
  *
- * Two kernels: blocks are tiles of keys and compute dK and dV, then tiles of queries and compute
- * dQ. Every element has one thread, which adds in one order. But both need S and dP: seven
- * products, not five.
+ * Blocks are tiles of keys for dK and dV, then of queries for dQ: no atomics, but seven products,
+ * not five.
  *
- * Right margin: lines of FlashAttention-2's Algorithm 2.
+ * Right margin: FlashAttention-2's Algorithm 2.
  */
 #include "07_backward/kernels/parts/tile.cuh"
 
@@ -31,21 +30,21 @@ static __global__ void __launch_bounds__(THREADS, 1)
         share(&smem, P);
 #pragma unroll
         for (int n = 0; n < HEAD_DIM / SLICE; n++) {                         // pass 2
-            __syncthreads();               // the old slices are free
+            __syncthreads();
             load_slice(smem.A, dO, rows, n * SLICE, d);
             load_slice(smem.B, V, keys, n * SLICE, d);
-            __syncthreads();               // the slices are loaded, and P
+            __syncthreads();
             add_to_keys(&dV[n], &smem);                                      // 12
             add_pairs(&dS, &smem);                                           // 13
         }
         score_gradients(&dS, P, &smem);                                      // 14
-        __syncthreads();                   // P is free
+        __syncthreads();
         share(&smem, dS);
 #pragma unroll
         for (int n = 0; n < HEAD_DIM / SLICE; n++) {                         // pass 3
-            __syncthreads();               // the old slice is free
+            __syncthreads();               // old slice is free
             load_slice(smem.A, Q, rows, n * SLICE, d);
-            __syncthreads();               // the slice is loaded, and dS
+            __syncthreads();               // slice and dS are written
             add_to_keys(&dK[n], &smem);                                      // 16
         }
     }
@@ -75,9 +74,9 @@ static __global__ void __launch_bounds__(THREADS, 1)
         share(&smem, dS);
 #pragma unroll
         for (int n = 0; n < HEAD_DIM / SLICE; n++) {                         // pass 3
-            __syncthreads();               // the old slice is free
+            __syncthreads();               // old slice is free
             load_slice(smem.B, K, keys, n * SLICE, d);
-            __syncthreads();               // the slice is loaded, and dS
+            __syncthreads();               // slice and dS are written
             add_to_queries(&dQ[n], &smem);                                   // 15
         }
     }

@@ -1,12 +1,8 @@
 /*
  * FlashAttention-2, backward.              2 Nq d + 2 Nk d + Nq + Tc (5 Nq d + 2 Nq) + 3 Tr Nk d accesses
  *
- * P is recomputed from lse, so nothing of size N^2 is stored. A block of threads is a tile of keys,
- * loops over all queries, and keeps dK and dV in registers. Blocks add to dQ atomically, in any
- * order.
- *
- * Three passes over the elements, 32 at a time, with slices of queries and of keys in shared
- * memory. (The paper's holds K_j and V_j; 48 kB do not.)
+ * A block is a tile of keys, keeps dK and dV in registers, and adds to dQ atomically, in any
+ * order. Three passes over 32 elements at a time, as K_j and V_j exceed 48 kB.
  *
  * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2.
  */
@@ -14,7 +10,6 @@
 
 // clang-format off
 
-/* Adds scale C to `rows` rows at `to`, in the slice from element k. */
 __device__ static inline void add_atomically(float *to, const part &C, int rows, float scale, int k, int d)
 {
     for (int r = 0; r < 4; r++)
@@ -45,10 +40,10 @@ static __global__ void __launch_bounds__(THREADS, 1)
         share(&smem, P);
 #pragma unroll
         for (int n = 0; n < HEAD_DIM / SLICE; n++) {                         // pass 2
-            __syncthreads();               // the old slices are free
+            __syncthreads();               // old slices are free
             load_slice(smem.A, dO, rows, n * SLICE, d);
             load_slice(smem.B, V, keys, n * SLICE, d);
-            __syncthreads();               // the slices are loaded, and P
+            __syncthreads();               // slices and P are written
             add_to_keys(&dV[n], &smem);                                      // 12
             add_pairs(&dS, &smem);                                           // 13
         }
@@ -58,10 +53,10 @@ static __global__ void __launch_bounds__(THREADS, 1)
 #pragma unroll
         for (int n = 0; n < HEAD_DIM / SLICE; n++) {                         // pass 3
             part dQ = {};
-            __syncthreads();               // the old slices are free
+            __syncthreads();               // old slices are free
             load_slice(smem.A, Q, rows, n * SLICE, d);
             load_slice(smem.B, K, keys, n * SLICE, d);
-            __syncthreads();               // the slices are loaded, and dS
+            __syncthreads();               // slices and dS are written
             add_to_queries(&dQ, &smem);                                      // 15
             add_atomically(t.dQ + (size_t)i0 * p.d, dQ, rows, p.scale, n * SLICE, d);
             add_to_keys(&dK[n], &smem);                                      // 16

@@ -1,19 +1,12 @@
 /*
- * Standard backward, in the order of chapter 07's steps/standard.c.  10 pairs d + 11 pairs + Nq d +
- * 2 Nk d accesses
+ * Standard backward, in the order of steps/standard.c.        10 pairs d + 11 pairs + Nq d + 2 Nk d accesses
  *
- *     S  = scale Q K^T        dV = P^T dO           D_i   = sum over j of P_ij dP_ij
- *     P  = softmax(S)         dP = dO V^T           dS_ij = P_ij (dP_ij - D_i)
- *                             dQ = scale dS K       dK    = scale dS^T Q
- *
- * P and dS overwrite S and dP in global memory. Each element of a matrix, and each row of P and dS,
- * has its own thread.
+ * P and dS overwrite S and dP in global memory. One thread per element, or row of P and dS.
  */
 #include "07_backward/kernels/parts/head.cuh"
 
 enum { SIDE = 16, ROWS = 128 };
 
-/* X = factor A B^T; A has a row per query, B per key. */
 __device__ static void pair_product(const struct attention &p, const float *A, const float *B,
                                     float factor, float *X)
 {

@@ -1,25 +1,19 @@
 /*
- * Every option but --softcap, for bfloat16 and float16.
+ * Every option but --softcap, in 16 bits.
  *
- *     3 Nq d + 3 Nk d + 3 Nq accesses of 4 bytes; and where a tile is not skipped d + 2 for each of its queries in one
- *     kernel, d for each of its keys in the other
+ *     3 Nq d + 3 Nk d + 3 Nq accesses of 4 bytes, and per tile d + 2 per query in one kernel, d per key in the other
  *
- * mma_split with the masks and dropout of attention.h (pairs16.cuh). As in complete, a block of
- * keys goes through all query heads that share it: one row of tiles.
- *
- * A warp has one band of 16 rows, to leave registers for the options. With d = 256 dK and dV of a
- * band take 256 registers, and a thread has 255: two blocks share the keys, each with half of the
- * elements. Both compute S and dP.
+ * mma_split with the masks and dropout of attention.h. With d = 256 two blocks share keys, each
+ * with half of dK's and dV's elements.
  */
 #include "07_backward/kernels/parts/pairs16.cuh"
 
 enum { STAGES = 2 };
 
-/* Keys j0 to j1 - 1, for the query heads from h. */
 struct block_of_keys {
     int b, h;
     int j0, j1;
-    int tiles, steps;  // of a head, and of the group
+    int tiles, steps;  // of a head; of the group
 };
 
 template <class TRAITS>
@@ -36,13 +30,12 @@ __device__ static inline struct block_of_keys block_of_keys_of(const struct atte
     return t;
 }
 
-/* A tile of queries: its number in the group; has it pairs that do not count? */
+/* A tile of queries: its number in the group; is it partial? */
 struct step {
     int number;
     bool partial;
 };
 
-/* The first step >= `number` that is not skipped; it may be past the last. */
 template <class TRAITS>
 __device__ static inline struct step next_step(const struct attention &p,
                                                const struct block_of_keys &t, int number)
@@ -57,7 +50,6 @@ __device__ static inline struct step next_step(const struct attention &p,
     return { number, false };
 }
 
-/* Issues the copies of a step, if it exists, for round `round`. */
 template <class T, class TRAITS, class ROWS>
 __device__ static inline void copy_step(uint4 *V, float *statistics, int round,
                                         const struct attention &p, const struct backward_arrays &a,
@@ -74,14 +66,13 @@ __device__ static inline void copy_step(uint4 *V, float *statistics, int round,
 }
 
 /*
- * A block's elements of dK and dV: all, or half. ROW stays that of memory. Piece c of the second
- * half is piece 16 + c: swizzled_rows changes only the last three bits.
+ * A block's elements of dK and dV: all, or half; ROW stays that of memory. Swizzling changes the
+ * last three bits of a chunk's number, so chunk c of the second half is chunk 16 + c.
  */
 template <class TRAITS> struct part_of_columns : TRAITS {
     enum { D = TRAITS::D / KEYS_PARTS(TRAITS::D), is_whole = (int)D == (int)TRAITS::D };
 };
 
-/* S = A B^T, summed over all parts of the rows. */
 template <class T, class TRAITS>
 __device__ static inline void scores_of_rows(fragments<part_of_columns<TRAITS>> *acc,
                                              const uint4 *A, const uint4 *B)
@@ -109,8 +100,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
     float *const statistics = (float *)(V + (Bc + 2 * STAGES * Br) * TRAITS::ROW);
     const struct block_of_keys t = block_of_keys_of<TRAITS>(p);
     const int Nk = (int)p.Nk;
-    const size_t first =
-        (blockIdx.y * p.Nk + (size_t)t.j0) * HEAD_DIM;  // first element of the keys
+    const size_t first = (blockIdx.y * p.Nk + (size_t)t.j0) * HEAD_DIM;
     const int mine = part::is_whole ? 0 : (int)blockIdx.z * part::D;
     const float factor = (float)(1.0 / (1.0 - p.dropout));
     struct step step = next_step<TRAITS>(p, t, 0);
@@ -129,7 +119,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
         cp_async_wait<0>();
         if (step.partial)
             blank_queries<TRAITS, rows>(Q, dO, p, tile, t.j1);
-        __syncthreads();  // all copies are done; the tile before is free
+        __syncthreads();
         copy_step<T, TRAITS, rows>(V, statistics, round + 1, p, a, t, next.number);
         scores_of_rows<T, TRAITS>(&dV, K, Q);
         weigh_columns(&dV, p.scale, lse);
@@ -145,12 +135,12 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
             drop_pairs(&dK, kept, factor);
         dS_of_keys(&dK, dV, D_i);  // with the weights before dropout …
         if (p.dropout_threshold > 0)
-            drop_pairs(&dV, kept, 1.0f);  // … and dV has those after it
+            drop_pairs(&dV, kept, 1.0f);  // … and dV with those after it
         tensor_product<T, rows>(&dV, dO + mine / CHUNK);
         tensor_product<T, rows>(&dK, Q + mine / CHUNK);
         step = next;
     }
-    cp_async_wait<0>();  // without queries K and V are pending
+    cp_async_wait<0>();
     store_gradient(&dK, a.dK + first + mine, Nk - t.j0, p.scale);
     store_gradient(&dV, a.dV + first + mine, Nk - t.j0, factor);
 }
@@ -183,8 +173,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
         const bool partial = j0 + Bc > Nk || kind_of(p, t, j0, min(j0 + Bc, Nk)) == TILE_PARTIAL;
         cp_async_wait<0>();
         if (partial)
-            blank_values<TRAITS, rows>(K, p, t, j0);  // K takes the place of chapter 06's V
-        __syncthreads();  // all copies are done; the tile before is free
+            blank_values<TRAITS, rows>(K, p, t, j0);  // K as chapter 06's V
+        __syncthreads();
         copy_keys<TRAITS, STAGES, rows>(dO, round + 1, head.K, head.V, next, Nk);
         tensor_scores<T, rows>(&P, Q, K);
         weigh_rows(&P, p.scale, lse);
@@ -202,11 +192,10 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
         tensor_product<T, rows>(&dQ, K);
         n = next;
     }
-    cp_async_wait<0>();  // without keys Q and dO are pending
+    cp_async_wait<0>();
     store_gradient(&dQ, head.dQ + (size_t)i0 * HEAD_DIM, Nq - i0, p.scale);
 }
 
-/* Two tiles of the block's rows, the stages, and `statistics` lse and D. */
 template <class TRAITS> constexpr size_t bytes_with_statistics(int statistics)
 {
     return pipeline_bytes<TRAITS, STAGES>() + (size_t)TRAITS::BR * TRAITS::D * 2 +

@@ -1,15 +1,11 @@
 /*
- * Five products on tensor cores: recompute again.    Nq d + 3 Nk d + Nq + Tc (3 Nq d + 2 Nq)
- * accesses of 4 bytes
+ * Five products on tensor cores.    Nq d + 3 Nk d + Nq + Tc (3 Nq d + 2 Nq) accesses of 4 bytes
  *
- * S and dP are computed once, not twice as in mma_split. dQ = dS K sums over keys, here rows,
- * spread over lanes and warps. So each warp stores its dS^T in shared memory, reads all of it
- * transposed for 16 of the d elements, and adds to dQ atomically: a round later, so that one
- * barrier is enough, and additions overlap the next scores.
+ * recompute with mma. dQ = dS K sums over keys, spread over warps, so each warp stores dS^T in
+ * shared memory, and adds 16 of the d elements to dQ atomically (HAS_MORE_ON_90: by fours), one
+ * round later.
  *
- * HAS_MORE_ON_90: four numbers are added at once there (tensor.cuh).
- *
- * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2.
+ * Right margin: FlashAttention-2's Algorithm 2.
  */
 #include "07_backward/kernels/parts/tensor.cuh"
 
@@ -17,7 +13,6 @@
 
 enum { STAGES = 2 };
 
-/* A row per key. */
 template <class TRAITS> struct rows_of_dS : swizzled_rows<kernel_traits<TRAITS::BC>> {};
 
 template <class T, class TRAITS>
@@ -26,7 +21,6 @@ __device__ static inline void share_dS(uint4 *dS, const fragments<TRAITS> &acc)
     typedef rows_of_dS<TRAITS> rows;
 #pragma unroll
     for (int c = 0; c < TRAITS::BC / 8; c++) {
-        // the order of pieces repeats every 8 rows
         uint4 *const first = &dS[rows::piece(tensor_row<TRAITS>(0, 0), c)];
         for (int x = 0; x < TRAITS::M_TILES; x++)
             for (int h = 0; h < 2; h++)
@@ -35,15 +29,15 @@ __device__ static inline void share_dS(uint4 *dS, const fragments<TRAITS> &acc)
     }
 }
 
-/* Zeroes those of a register's two keys that are >= `end`: they may be NaN. */
+/* Keys >= `end` may be NaN. */
 __device__ static inline unsigned without_keys(unsigned two, int first, int end)
 {
     return two & ((first < end ? 0xffffu : 0u) | (first + 1 < end ? 0xffff0000u : 0u));
 }
 
 /*
- * A lane has two elements in the first 8 of a row of dQ, and two in the other 8. Lanes t and t xor
- * 1 exchange a pair; then each has four neighbours, the even lane in the first 8.
+ * A lane has two elements in each 8 of a row of dQ; lanes t and t xor 1 exchange a pair, so that
+ * each has four neighbours.
  */
 __device__ static inline float4 four_neighbours(float2 first, float2 other)
 {
@@ -53,10 +47,7 @@ __device__ static inline float4 four_neighbours(float2 first, float2 other)
     return odd ? make_float4(get.x, get.y, keep.x, keep.y) : make_float4(keep.x, keep.y, get.x, get.y);
 }
 
-/*
- * dQ += scale dS K, by all warps, for queries at `to`, which attend to the tile's first `keys`
- * keys.
- */
+/* Queries at `to`, which attend to the tile's first `keys` keys. */
 template <class T, class TRAITS, class ROWS>
 __device__ static inline void add_to_queries(float *to, int queries, const uint4 *dS, const uint4 *K, int keys,
                                              float scale)
@@ -103,7 +94,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     enum { Bc = TRAITS::BR, Br = TRAITS::BC, HEAD_DIM = TRAITS::D, DS = Bc * Br / CHUNK };
     typedef swizzled_rows<TRAITS> rows;
     extern __shared__ uint4 smem[];
-    uint4 *const K = smem, *const V = K + Bc * TRAITS::ROW;                  // V is followed by the stages
+    uint4 *const K = smem, *const V = K + Bc * TRAITS::ROW;
     uint4 *const two_dS = V + (Bc + 2 * STAGES * Br) * TRAITS::ROW;
     float *const statistics = (float *)(two_dS + 2 * DS);                    // lse, D, lse, D
     const backward_head<T> t = backward_head_of<T>(p, a, blockIdx.y);
@@ -125,7 +116,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     begin(&dV);
     for (; n * Br < Nq; n++) {                                               // 8
         cp_async_wait<0>();
-        __syncthreads();              // all copies are done, and dS of tile n - 1; older ones are free
+        __syncthreads();              // tile n and dS of n - 1 are complete
         copy_statistics<TRAITS>(statistics + (n + 1) % STAGES * 2 * Br, t.lse, t.D, (n + 1) * Br, Br, Nq);
         copy_keys<TRAITS, STAGES, rows>(V, n + 1, t.Q, t.dO, n + 1, Nq);     // 9
         if (n > first)
@@ -140,7 +131,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         share_dS<T>(two_dS + n % 2 * DS, dK);
         tensor_product<T, rows>(&dK, Q);                                     // 16
     }
-    cp_async_wait<0>();  // without queries K and V are pending
+    cp_async_wait<0>();
     __syncthreads();     // dS of the last tile is complete
     if (n > first)
         add_dQ_of(n - 1);                                                    // 15
@@ -150,7 +141,6 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
 
 // clang-format on
 
-/* K and V, two tiles of Q and dO, two of dS, two of lse and D. */
 template <class TRAITS> constexpr size_t bytes_of(void)
 {
     return pipeline_bytes<TRAITS, STAGES>() + (size_t)TRAITS::BR * TRAITS::D * 2 +
@@ -168,7 +158,6 @@ static void launch_tile(const struct attention *p, const struct backward_arrays 
     CHECK_CUDA(cudaGetLastError());
 }
 
-/* The small tile, if blocks have too little shared memory for the large one. */
 template <class T, int HEAD_DIM>
 static void launch(const struct attention *p, const struct backward_arrays *a, cudaStream_t stream)
 {

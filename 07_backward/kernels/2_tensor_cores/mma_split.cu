@@ -3,11 +3,10 @@
  *
  *     (3 + Tc) Nq d + (3 + Tr) Nk d + (3 + 2 Tc) Nq accesses of 4 bytes
  *
- * deterministic with mma. For dK and dV rows are keys, and a warp computes S^T = K Q^T: P^T and
- * dS^T, packed to 16 bits, are the next product's A, as P was in chapter 06. For dQ rows are
- * queries, and dS is that A. So P and dS never leave registers.
+ * deterministic with mma. For dK and dV rows are keys, S^T = K Q^T; for dQ rows are queries. So P
+ * and dS, packed, are the next product's A, and never leave registers.
  *
- * Right margin: lines of FlashAttention-2's Algorithm 2.
+ * Right margin: FlashAttention-2's Algorithm 2.
  */
 #include "07_backward/kernels/parts/tensor.cuh"
 
@@ -22,7 +21,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     enum { Bc = TRAITS::BR, Br = TRAITS::BC, HEAD_DIM = TRAITS::D };
     typedef swizzled_rows<TRAITS> rows;
     extern __shared__ uint4 smem[];
-    uint4 *const K = smem, *const V = K + Bc * TRAITS::ROW;  // the stages follow V
+    uint4 *const K = smem, *const V = K + Bc * TRAITS::ROW;
     float *const statistics = (float *)(V + (Bc + 2 * STAGES * Br) * TRAITS::ROW);
     const backward_head<T> t = backward_head_of<T>(p, a, blockIdx.y);
     const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, Nk = keys_attended(p, Nq - 1);
@@ -36,7 +35,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     begin(&dV);
     for (; n * Br < Nq; n++) {                                               // 8
         cp_async_wait<0>();
-        __syncthreads();              // all copies are done; tile n - 1 is free
+        __syncthreads();              // tile n is complete, n - 1 free
         copy_statistics<TRAITS>(statistics + (n + 1) % STAGES * 2 * Br, t.lse, t.D, (n + 1) * Br, Br, Nq);
         copy_keys<TRAITS, STAGES, rows>(V, n + 1, t.Q, t.dO, n + 1, Nq);     // 9
         const uint4 *const Q = stage_of<TRAITS, STAGES>(V, n), *const dO = Q + Br * TRAITS::ROW;
@@ -48,7 +47,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         dS_of_keys(&dK, dV, D_i);                                            // 14
         tensor_product<T, rows>(&dK, Q);                                     // 16
     }
-    cp_async_wait<0>();  // without queries K and V are pending
+    cp_async_wait<0>();
     store_gradient(&dK, t.dK + (size_t)j0 * HEAD_DIM, (int)p.Nk - j0, p.scale);  // 18
     store_gradient(&dV, t.dV + (size_t)j0 * HEAD_DIM, (int)p.Nk - j0, 1.0f);
 }
@@ -73,7 +72,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     begin(&dQ);
     for (int n = 0; n * Bc < Nk; n++) {
         cp_async_wait<0>();
-        __syncthreads();              // all copies are done; tile n - 1 is free
+        __syncthreads();
         copy_keys<TRAITS, STAGES, rows>(dO, n + 1, t.K, t.V, n + 1, Nk);     // 6
         const uint4 *const K = stage_of<TRAITS, STAGES>(dO, n), *const V = K + Bc * TRAITS::ROW;
         tensor_scores<T, rows>(&P, Q, K);                                    // 10
@@ -82,13 +81,12 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         dS_of_queries(&dQ, P, D_i);                                          // 14
         tensor_product<T, rows>(&dQ, K);                                     // 15
     }
-    cp_async_wait<0>();  // without keys Q and dO are pending
+    cp_async_wait<0>();
     store_gradient(&dQ, t.dQ + (size_t)i0 * HEAD_DIM, Nq - i0, p.scale);
 }
 
 // clang-format on
 
-/* Two tiles of the block's rows, the stages, and `statistics` lse and D. */
 template <class TRAITS> constexpr size_t bytes_with_statistics(int statistics)
 {
     return pipeline_bytes<TRAITS, STAGES>() + (size_t)TRAITS::BR * TRAITS::D * 2 +

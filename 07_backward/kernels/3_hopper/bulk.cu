@@ -1,11 +1,10 @@
 /*
- * dQ added in bulk: wgmma, and as many accesses.
+ * dQ added in bulk.                                                       accesses as wgmma
  *
- * A tile of dQ goes to shared memory as four boxes, and one thread has the TMA add them to global
- * memory, without rows past the last query. While one stage is read, the next tile's dQ is
- * computed.
+ * A tile of dQ becomes four boxes in shared memory, which the TMA adds to global memory while the
+ * next one is computed.
  *
- * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2.
+ * Right margin: FlashAttention-2's Algorithm 2.
  */
 #include "07_backward/kernels/parts/wgmma.cuh"
 
@@ -56,7 +55,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
     if (rounds > 0)
         load_statistics(0);
     cp_async_wait<0>();
-    __syncthreads();  // mbarriers, lse and D are ready
+    __syncthreads();
     begin(&dK);                                                              // 7
     begin(&dV);
     for (int r = 0; r < rounds; r++) {                                       // 8
@@ -81,10 +80,10 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         dS_of_keys(&dK, dV, D_i);                                            // 14
         pack_weights<T>(&dK, packed);
         share_dS<TRAITS>(dS, packed);
-        fence_async();    // make threads' writes visible to the tensor cores
+        fence_async();
         if (threadIdx.x == 0)
             bulk_wait_read<1>();  // dQ of two tiles ago has been read
-        __syncthreads();  // dS is complete, K no longer read for scores, and dQ has room
+        __syncthreads();  // dS is complete, scores have read K, and dQ has room
         if (const int keys = keys_attended(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
             blank_keys<TRAITS>(K, keys);
             fence_async();
@@ -92,12 +91,12 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         }
         issue_dQ<T, TRAITS>(dQ, dS, K);                                      // 15
         issue_product<T>(&dK, packed, Q);                                    // 16
-        wgmma_wait<1>(dQ, P);  // dQ is ready; dK still runs
+        wgmma_wait<1>(dQ, P);  // dQ is ready
         share_dQ<TRAITS>(two_dQ + r % STAGES * DQ_BYTES, dQ, p.scale);
-        fence_async();    // make threads' writes visible to the TMA
+        fence_async();    // visible to the TMA
         wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O), packed);
         cp_async_wait<0>();
-        __syncthreads();  // the tile is free; the next lse and D are loaded
+        __syncthreads();  // tile is free; next lse and D are loaded
         if (threadIdx.x == 0)
             tma_add_dQ<TRAITS>(&maps.dQ, two_dQ + r % STAGES * DQ_BYTES, i0, head_of(r));
     }

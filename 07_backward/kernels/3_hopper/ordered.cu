@@ -1,16 +1,11 @@
 /*
- * dQ in a fixed order: roles, and the same bits every time.
+ * dQ in a fixed order: roles with the same bits every time.
  *
- * Float sums depend on their order, so the blocks of a head add to a tile of dQ in the order of
- * their keys: the warp that adds waits for the block's turn, and passes it on when all has been
- * added.
+ * A head's blocks add to a tile of dQ in the order of their keys. A GPU starts blocks in any
+ * order, so each takes its number when it starts: none waits for one that cannot. Numbers
+ * alternate between eight heads, to shorten waits.
  *
- * A GPU starts blocks in any order, and a block would wait forever for one that cannot start. So a
- * block takes the next number when it starts. If there is room for one block at a time, all tiles
- * take the order of the numbers: starting at different ones saves no wait. So numbers alternate
- * between eight heads.
- *
- * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2.
+ * Right margin: FlashAttention-2's Algorithm 2.
  */
 #include "07_backward/kernels/parts/roles.cuh"
 #include "common/cuda/turns.h"
@@ -19,14 +14,14 @@
 
 static const unsigned HEADS_TOGETHER = 8;
 
-/* A counter for each tile of dQ, and the block's number in its head. */
+/* A counter per tile of dQ; the block's number in its head. */
 template <int Br> struct turns_of_block {
     unsigned *first, of_a_head, block;
     __device__ unsigned *of(int head, int i0) const { return first + (unsigned)head * of_a_head + (unsigned)(i0 / Br); }
     __device__ void wait(int head, int i0) const
     {
         turn_wait(of(head, i0), block);
-        fence_async_global();  // make earlier blocks' additions visible to the TMA
+        fence_async_global();  // make earlier blocks' additions visible
     }
     __device__ void give(int head, int i0) const
     {

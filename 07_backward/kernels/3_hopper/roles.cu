@@ -1,12 +1,10 @@
 /*
- * Warps with roles: bulk, and as many accesses.
+ * Warps with roles.                                                       accesses as bulk
  *
- * Two warpgroups multiply. Warps of a third have one task each: load Q and dO, load lse and D, add
- * dQ. Chapter 06's pipeline connects them. Warpgroups meet once a round, when both have stored dS;
- * it has two stages, since the other may still read the last one.
+ * Two warpgroups multiply; warps of a third load Q and dO, load lse and D, or add dQ.
+ * (FlashAttention-3's hopper/flash_bwd_kernel_sm90.h.)
  *
- * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2. Roles as in
- * FlashAttention-3's code, github.com/Dao-AILab/flash-attention, hopper/flash_bwd_kernel_sm90.h.
+ * Right margin: FlashAttention-2's Algorithm 2.
  */
 #include "07_backward/kernels/parts/roles.cuh"
 

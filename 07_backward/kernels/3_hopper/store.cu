@@ -1,9 +1,8 @@
 /*
- * Gradients in the inputs' type: roles, and fewer accesses.
+ * Gradients in the inputs' type: roles with fewer accesses.
  *
- * A warpgroup puts its 64 rows of dK and dV into boxes where K and V were, and the TMA stores them.
- * 16-bit sums would lose most of what is added, so blocks still add to dQ in float32, and a last
- * kernel rounds it.
+ * The TMA stores dK and dV from the room of K and V. dQ is still added in float32, since 16-bit
+ * sums would lose most of it; a last kernel rounds it.
  */
 #include "06_flash_tiled_cuda/kernels/parts/pipeline.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/store.cuh"
@@ -11,7 +10,7 @@
 
 // clang-format off
 
-/* Stores factor O of a warpgroup's 64 rows through its rows of `matrix`. */
+/* A warpgroup's 64 rows, through its rows of `matrix`. */
 template <class T, class TRAITS>
 __device__ static inline void store_rows(const fragments<TRAITS> *acc, unsigned char *matrix, const tensor_map *map, float factor,
                                          int key, int kv)
@@ -22,7 +21,7 @@ __device__ static inline void store_rows(const fragments<TRAITS> *acc, unsigned 
 #pragma unroll
     for (int b = 0; b < TRAITS::D / BOX_WIDTH; b++)
         fill_box<T>(acc, factors, boxes + b * TRAITS::BR * ROW_BYTES, b * BOX_WIDTH / 8);
-    fence_async();  // make threads' writes visible to the TMA
+    fence_async();  // visible to the TMA
     barrier_sync(STORE_BARRIER + group, 128);
     if (threadIdx.x % 128 == 0)
         for (int b = 0; b < TRAITS::D / BOX_WIDTH; b++)
@@ -39,7 +38,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     const int j0 = (int)blockIdx.x * TRAITS::BR, kv = (int)blockIdx.y;
     block_with_roles<T>(p, a, maps, smem, block, j0, kv, no_turns(), [&](const fragments<TRAITS> *dK, const fragments<TRAITS> *dV) {
         store_rows<T>(dV, smem.V, &maps.dV, 1.0f, j0, kv);  // no other warpgroup reads these rows of V
-        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);   // the other one's dQ has read K
+        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);   // the other's dQ has read K
         store_rows<T>(dK, smem.K, &maps.dK, p.scale, j0, kv);
         if (threadIdx.x % 128 == 0) {
             bulk_commit();
@@ -50,9 +49,9 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
 
 // clang-format on
 
-enum { ROUND_THREADS = 256, ROUND_WIDE = 8 };  // per block; elements per thread
+enum { ROUND_THREADS = 256, ROUND_WIDE = 8 };
 
-/* Rounds n sums; n is a multiple of 8. */
+/* n is a multiple of 8. */
 template <class T> static __global__ void round_dQ(const float *sums, uint16_t *dQ, size_t n)
 {
     const size_t k = ((size_t)blockIdx.x * ROUND_THREADS + threadIdx.x) * ROUND_WIDE;
@@ -69,7 +68,7 @@ static void launch(const struct attention *p, const struct backward_arrays *a, c
     typedef kernel_traits<HEAD_DIM, HOPPER_QUERIES(HEAD_DIM), 1, HOPPER_KEYS / 16> shape;
     const dim3 grid(ceil_div(p->Nk, shape::BR), (unsigned)(p->B * p->Hkv));
     const size_t bytes = sizeof(roles_smem<shape>), n = p->B * p->H * p->Nq * p->d;
-    const unsigned blocks = ceil_div(n, ROUND_THREADS * ROUND_WIDE);  // that round dQ
+    const unsigned blocks = ceil_div(n, ROUND_THREADS * ROUND_WIDE);
     allow_shared<store_tile<T, shape>>(bytes);
     struct backward_maps maps = make_backward_maps<T, shape>(p, a);
     make_map<T>(&maps.dK, a->dK16, p->B * p->Hkv, p->Nk, p->d, GROUP_ROWS);

@@ -1,14 +1,11 @@
 /*
  * Five products by Hopper's units.                       Nq d + 3 Nk d + Nq + Tc (3 Nq d + 2 Nq) accesses of 4 bytes
  *
- * mma, but one thread has the TMA copy tiles, and two warpgroups issue products. Only dS^T is
- * stored, for dQ; P^T and dS^T for dV and dK stay in registers.
+ * mma, but one thread has the TMA copy tiles, and two warpgroups multiply. Tiles go from last to
+ * first: causal keys that are masked in one are masked in all that follow, so their K, perhaps
+ * NaN, becomes 0.
  *
- * Tiles come from last to first. So in causal order a key that is masked in a tile is masked in all
- * that follow, and its row of K, which may be NaN, can become 0. Query heads that share keys
- * alternate in a tile.
- *
- * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2.
+ * Right margin: FlashAttention-2's Algorithm 2.
  */
 #include "07_backward/kernels/parts/wgmma.cuh"
 
@@ -58,7 +55,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
     if (rounds > 0)
         load_statistics(0);
     cp_async_wait<0>();
-    __syncthreads();  // mbarriers, lse and D are ready
+    __syncthreads();
     begin(&dK);                                                              // 7
     begin(&dV);
     for (int r = 0; r < rounds; r++) {                                       // 8
@@ -83,8 +80,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         dS_of_keys(&dK, dV, D_i);                                            // 14
         pack_weights<T>(&dK, packed);
         share_dS<TRAITS>(dS, packed);
-        fence_async();    // make threads' writes visible to the tensor cores
-        __syncthreads();  // dS is complete, and K no longer read for scores
+        fence_async();    // visible to tensor cores
+        __syncthreads();  // dS is complete; scores have read K
         if (const int keys = keys_attended(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
             blank_keys<TRAITS>(K, keys);
             fence_async();
@@ -99,7 +96,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
                 atomicAdd(&to[row_of_dQ<TRAITS>(n) * HEAD_DIM + element_of_dQ<TRAITS>(n)], p.scale * dQ[n]);
         wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O), packed);
         cp_async_wait<0>();
-        __syncthreads();  // the tile is free; the next lse and D are loaded
+        __syncthreads();  // tile is free; next lse and D are loaded
     }
     const size_t key = (size_t)blockIdx.y * p.Nk + (size_t)j0;
     store_gradient(&dK, a.dK + key * HEAD_DIM, (int)p.Nk - j0, p.scale);     // 18

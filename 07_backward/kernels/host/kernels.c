@@ -1,8 +1,4 @@
-/*
- * The chapter's kernels, in order: each is a .cu file with one idea more than the one before. The command line names them
- * cuda_standard and so on, because steps in C have the same names; their launchers are backward_standard_cpu, …_instrumented
- * and …_gpu.
- */
+/* Chapter 07's kernels, in order. Named cuda_…, because steps in C have the same names. */
 #include "07_backward/kernels/kernels.h"
 #include "07_backward/kernels/host/run.h"
 #include "07_backward/program.h"

@@ -1,6 +1,3 @@
-/*
- * The closed forms of every kernel's accesses to global memory, and counted runs to hold against them.
- */
 #include "07_backward/kernels/host/run.h"
 #include "07_backward/kernels/parts/tensor_tiles.h"
 #include "07_backward/kernels/parts/tiles.h"
@@ -19,7 +16,7 @@ static size_t min(size_t a, size_t b)
 
 void predict_cuda_standard(const struct attention *p, struct tile_size size, struct accesses *a)
 {
-    (void)size;  // a kernel has its own
+    (void)size;
     const size_t pairs = attention_pairs(p), d = p->d;
     accesses_add(a, "Q loads", 2 * pairs * d, "2 pairs d");
     accesses_add(a, "K loads", 2 * pairs * d, "2 pairs d");
@@ -34,7 +31,7 @@ void predict_cuda_standard(const struct attention *p, struct tile_size size, str
     accesses_add(a, "dV stores", attention_key_elements(p), "Nk d");
 }
 
-/* Of all tiles that are not skipped: their queries, and their keys that some query of the tile sees. */
+/* Without skipped tiles: queries, and keys with a query of the tile. */
 static struct tile_counts tiles_of_size(const struct attention *p, struct tile_size size)
 {
     struct tile_counts all = count_tiles(p, size);
@@ -54,7 +51,6 @@ static struct tile_counts tiles_of(const struct attention *p, bool options)
     return options ? count_tiles(p, size) : tiles_of_size(p, size);
 }
 
-/* D in a kernel of its own, and dK and dV stored once. */
 static void predict_D(const struct attention *p, struct accesses *a)
 {
     accesses_add(a, "O loads", attention_query_elements(p), "Nq d");
@@ -65,7 +61,7 @@ static void predict_D(const struct attention *p, struct accesses *a)
 
 void predict_cuda_recompute(const struct attention *p, struct tile_size size, struct accesses *a)
 {
-    (void)size;  // a kernel has its own
+    (void)size;
     const struct tile_counts t = tiles_of(p, false);
     const size_t rows = attention_rows(p), d = p->d;
     predict_D(p, a);
@@ -95,20 +91,18 @@ static void predict_two_kernels(const struct attention *p, struct tile_counts t,
 void predict_cuda_deterministic(const struct attention *p, struct tile_size size,
                                 struct accesses *a)
 {
-    (void)size;  // a kernel has its own
+    (void)size;
     predict_two_kernels(p, tiles_of(p, false), a);
 }
 
 /*
- * On tensor cores Q, K, V, O and dO have 16 bits, and an access of 4 bytes brings two elements. A block of keys loads those keys that some query sees, once, and the queries of all its tiles; `in_blocks` of
- * queries are the other way round. In complete a block of keys loads all of its own, and with d = 256 there are
- * two for the same keys.
+ * Two elements per access. A block loads its attended keys once, and its tiles' queries;
+ * `in_blocks` the other way round. In complete a block loads all its keys, twice with d = 256.
  */
 struct tensor_counts {
     size_t rows, queries, keys, keys_in_blocks;
 };
 
-/* For kernels whose tiles of queries have so many. */
 static struct tensor_counts tensor_counts_of(const struct attention *p, size_t tile)
 {
     const struct tile_size keys = { tile, KEYS_BC(p->d) };
@@ -128,7 +122,6 @@ static void predict_only_D_16(const struct attention *p, struct accesses *a)
     accesses_add(a, "D stores", attention_rows(p), "Nq");
 }
 
-/* What both kernels do: O and D, and dK and dV stored once. */
 static void predict_D_16(const struct attention *p, struct accesses *a)
 {
     predict_only_D_16(p, a);
@@ -168,13 +161,13 @@ static void predict_split_16(const struct attention *p, struct tensor_counts t, 
 
 void predict_cuda_mma_split(const struct attention *p, struct tile_size size, struct accesses *a)
 {
-    (void)size;  // a kernel has its own
+    (void)size;
     predict_split_16(p, tensor_counts_of(p, KEYS_BR(p->d)), a);
 }
 
 void predict_cuda_mma(const struct attention *p, struct tile_size size, struct accesses *a)
 {
-    (void)size;  // a kernel has its own
+    (void)size;
     const struct tensor_counts t = tensor_counts_of(p, MMA_BR(p->d));
     const size_t two = p->d / 2;
     predict_D_16(p, a);
@@ -188,10 +181,7 @@ void predict_cuda_mma(const struct attention *p, struct tile_size size, struct a
     accesses_add(a, "dQ stores", t.queries * p->d, "Tc Nq d");
 }
 
-/*
- * A box brings full tiles: of the 128 keys of a block all that there are, if one of them is seen, and once for all query
- * heads that share them.
- */
+/* All of a block's 128 keys if any is attended to, once per key/value head. */
 static size_t keys_in_boxes(const struct attention *p)
 {
     const ptrdiff_t seen = (ptrdiff_t)p->Nq + attention_band(p).high;
@@ -200,7 +190,6 @@ static size_t keys_in_boxes(const struct attention *p)
     return p->B * p->Hkv * min(blocks * HOPPER_KEYS, p->Nk);
 }
 
-/* The queries of all tiles. */
 static size_t queries_in_boxes(const struct attention *p)
 {
     return tiles_of_size(p, (struct tile_size){ HOPPER_QUERIES(p->d), HOPPER_KEYS }).queries;
@@ -219,7 +208,7 @@ static void predict_inputs_in_boxes(const struct attention *p, struct accesses *
 
 void predict_cuda_boxes(const struct attention *p, struct tile_size size, struct accesses *a)
 {
-    (void)size;  // a kernel has its own
+    (void)size;
     const size_t added = queries_in_boxes(p) * p->d;
     predict_D_16(p, a);
     predict_inputs_in_boxes(p, a);
@@ -227,10 +216,10 @@ void predict_cuda_boxes(const struct attention *p, struct tile_size size, struct
     accesses_add(a, "dQ stores", added, "Tc Nq d");
 }
 
-/* Two gradients of 16 bits are an access; dQ is rounded from its sums, which are loaded once more for it. */
+/* Two 16-bit gradients per access; dQ is rounded from its sums. */
 void predict_cuda_store(const struct attention *p, struct tile_size size, struct accesses *a)
 {
-    (void)size;  // a kernel has its own
+    (void)size;
     const size_t added = queries_in_boxes(p) * p->d, elements = attention_query_elements(p);
     predict_only_D_16(p, a);
     predict_inputs_in_boxes(p, a);
@@ -243,7 +232,7 @@ void predict_cuda_store(const struct attention *p, struct tile_size size, struct
 
 void predict_cuda_complete(const struct attention *p, struct tile_size size, struct accesses *a)
 {
-    (void)size;  // a kernel has its own
+    (void)size;
     if (p->dtype == DTYPE_F32)
         predict_two_kernels(p, tiles_of(p, true), a);
     else
@@ -257,7 +246,7 @@ bool cuda_can_be_counted(const struct attention *p)
     return (double)attention_rows(p) * (double)p->Nk * (double)p->d <= 1e7;
 }
 
-enum { MOST_D = 128 };  // for larger ones complete in 16 bits is another kernel
+enum { MOST_D = 128 };  // above, complete in 16 bits is another kernel
 
 const char *cuda_kernel_formula(const struct step *kernel, const struct attention *p)
 {
@@ -272,7 +261,7 @@ struct count cuda_count(const struct step *kernel, const struct lab *lab)
     const size_t rows = attention_rows(p);
     struct count c = { .pairs = attention_pairs(p) };
     traffic_reset();
-    cuda_cpu_watch(CUDA_WATCH_TRAFFIC);  // from here on arrays with a name are instrumented
+    cuda_cpu_watch(CUDA_WATCH_TRAFFIC);
     struct on_device l = cuda_load(kernel, &device_instrumented, lab);
     cuda_launch(&l);
     cuda_cpu_watch(0);
@@ -282,6 +271,6 @@ struct count cuda_count(const struct step *kernel, const struct lab *lab)
     c.slow_bytes = sizeof(float) * rows * (kernel->stores & STORES_SCORES ? 2 * p->Nk : 1);
     c.slow_bytes += kernel->stores & STORES_COUNTERS ? turns_of(p) * sizeof(unsigned) : 0;
     c.slow_bytes += kernel->stores & STORES_SUMS ? dQ_bytes(p) : 0;
-    traffic_reset();  // its arrays are forgotten
+    traffic_reset();
     return c;
 }

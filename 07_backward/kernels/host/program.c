@@ -1,6 +1,3 @@
-/*
- * What main asks of the kernels: what they support, what the program tells of them, and passes to train with.
- */
 #include "07_backward/program.h"
 #include "07_backward/kernels/host/run.h"
 #include "07_backward/kernels/host/speed.h"
@@ -13,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Kernels round dS to the inputs' type. If it cannot hold a dS, no gradient can be right, and this says so; else it is "". */
+/* A kernel rounds dS to 16 bits: if that overflows, no gradient can be right. Otherwise "". */
 static const char *dS_too_large(const struct gradient_check *check, const struct lab *lab)
 {
     static char text[120];
@@ -30,7 +27,7 @@ static const char *dS_too_large(const struct gradient_check *check, const struct
     return p->dtype == DTYPE_F16 && isinf(dtype_round(DTYPE_F16, (float)most)) ? text : "";
 }
 
-// ---- one kernel, told whole ---------------------------------------------------------------------
+// ---- one kernel ---------------------------------------------------------------------------------
 
 static struct count print_counts(const struct step *kernel, const struct lab *lab)
 {
@@ -47,7 +44,6 @@ static struct count print_counts(const struct step *kernel, const struct lab *la
     return c;
 }
 
-/* Whether the kernel gives the same bits every time; where it does not, how far its runs lie apart. */
 static void print_again(const struct step *kernel, const struct device *device,
                         const struct lab *lab)
 {
@@ -73,7 +69,7 @@ static void print_again(const struct step *kernel, const struct device *device,
         report_wrong("%s: it should give the same bits every time", kernel->name);
 }
 
-/* A CPU's time with a kernel says nothing, so there is none. */
+/* No times on a CPU: they mean nothing. */
 static void write_csv(const char *csv, const char *formula, const struct count *count,
                       struct cuda_verdict v)
 {
@@ -87,7 +83,6 @@ static void write_csv(const char *csv, const char *formula, const struct count *
                         });
 }
 
-/* Who works when, and who waits for whom, in the first block of each launch. */
 static void print_timeline(const struct step *kernel, const struct lab *lab, const char *path)
 {
     struct on_device l = cuda_load(kernel, &device_instrumented, lab);
@@ -130,8 +125,6 @@ static void print_kernel(struct lab *lab)
     result_free(&r);
 }
 
-// ---- all of them --------------------------------------------------------------------------------
-
 static struct attention_errors print_row(const struct step *kernel, const struct device *device,
                                          const struct lab *lab, const struct gradient_check *check,
                                          struct cuda_previous *previous,
@@ -163,7 +156,6 @@ static struct attention_errors print_row(const struct step *kernel, const struct
     return v.errors;
 }
 
-/* The line of --quiet, which the steps in C have made already if there were any. */
 static void print_worst(struct attention_errors worst)
 {
     char error[16];
@@ -216,7 +208,6 @@ static const char *kernel_name_of(size_t k)
     return cuda_table.steps[k].name;
 }
 
-/* A kernel has no options that only the steps in C have. */
 static void check_tiles(const struct options *o)
 {
     const char *const option = o->br      ? "--br"
@@ -274,9 +265,8 @@ static const struct device *trainer_device;
 static enum dtype trainer_type;
 
 /*
- * Forward and backward on one device: chapter 06's complete, and this chapter's. With 16 bits what descends stays float32, and
- * what the passes get is a rounded copy: a step is often smaller than the distance of two neighbours in 16 bits, and would be
- * lost. Here the problem is as the passes are to take it.
+ * In 16 bits the passes get a rounded copy of float32 parameters: a step is often smaller than
+ * rounding.
  */
 static struct lab in_type(const struct lab *lab)
 {

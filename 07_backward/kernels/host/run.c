@@ -13,7 +13,6 @@
 
 // ---- arrays -------------------------------------------------------------------------------------
 
-/* What a backward pass reads, in the type that its kernels want. */
 static void load_inputs(struct backward_arrays *a, const struct device *device,
                         const struct lab *lab)
 {
@@ -41,8 +40,7 @@ struct on_device cuda_load(const struct step *kernel, const struct device *devic
     struct on_device l = { .device = device, .kernel = kernel, .p = lab->input.p };
     const size_t queries = attention_query_elements(&l.p), keys = attention_key_elements(&l.p);
     const size_t rows = attention_rows(&l.p), size = sizeof(float);
-    const bool sums =
-        kernel->stores & STORES_SUMS;  // then the gradients' names are of those in 16 bits
+    const bool sums = kernel->stores & STORES_SUMS;  // names of 16-bit gradients
     l.arrays = (struct backward_arrays){
         .lse = device_copy(device, lab->x.lse, rows * size, "lse"),
         .dQ = device_poisoned(device, queries, sums ? "sums" : "dQ"),
@@ -83,7 +81,6 @@ void cuda_unload(struct on_device *l)
     l->arrays = (struct backward_arrays){ 0 };
 }
 
-/* Poisoned memory for gradients. */
 static struct result result_new(const struct attention *p)
 {
     const struct tensors x = outputs_new(p, (struct tensors){ .dO = &(const float){ 0.0f } });
@@ -117,10 +114,9 @@ struct result cuda_run(const struct step *kernel, const struct device *device,
     return r;
 }
 
-/* Chapter 06's complete. */
 DECLARE_LAUNCHERS(kernel_launcher, complete)
 
-/* Q, K, V and room for O, in the type that chapter 06's complete wants, and the tile that it takes if nobody asks. */
+/* Q, K, V and room for O in complete's type, with its default tile. */
 static struct device_arrays load_forward(const struct device *device,
                                          const struct attention_input *in)
 {
@@ -143,13 +139,12 @@ static struct device_arrays load_forward(const struct device *device,
     a.O16 = device->allocate(queries * sizeof *a.O16, "O");
     size_t k = 0;
     while (tiles[k][0] != p->d && k + 1 < sizeof tiles / sizeof tiles[0])
-        k++;  // past the last there is none: the launcher aborts then
+        k++;  // past the last, the launcher aborts
     a.Br = tiles[k][1];
     a.Bc = tiles[k][2];
     return a;
 }
 
-/* O of a device's forward pass, as float32. */
 static void download_output(float *O, const struct device *device, const struct device_arrays *a,
                             size_t n, enum dtype type)
 {
@@ -173,14 +168,14 @@ void cuda_forward(const struct device *device, const struct lab *lab)
     device_release_all(device, all, sizeof all / sizeof all[0]);
 }
 
-// ---- again and again ----------------------------------------------------------------------------
+// ---- repeated runs ------------------------------------------------------------------------------
 
 struct cuda_spread cuda_run_again(const struct step *kernel, const struct device *device,
                                   const struct lab *lab, size_t runs)
 {
     const struct attention *p = &lab->input.p;
     struct cuda_spread spread = { { 0 }, { 0 } };
-    cuda_cpu_threads(1);  // so that the order drawn is the order there is
+    cuda_cpu_threads(1);  // so the drawn order is the real one
     struct result first = cuda_run(kernel, device, lab), differs = result_new(p);
     for (size_t k = 0; k < runs; k++) {
         cuda_cpu_schedule(CUDA_RANDOM, k + 1);

@@ -12,8 +12,7 @@
 #include <string.h>
 
 enum { RUNS = 21, LEAST_RUNS = 3, BATCH = 4, BEST_OF = 20 };
-static const double SECONDS =
-    10.0;  // about so long the runs of a problem take, if 3 do not take longer
+static const double SECONDS = 10.0;  // per problem, unless 3 rounds take longer
 
 // ---- problems -----------------------------------------------------------------------------------
 
@@ -31,7 +30,7 @@ _Static_assert(2 * MOST_SHAPES * MOST_KERNELS * LONGEST_ROW + sizeof REPORT_SPEE
                    REPORT_CSV,
                "the ladder's rows have to fit");
 
-/* One head, with normal numbers, and its forward pass: what is checked. */
+/* With its forward pass. */
 static struct lab one_head(const struct ladder_shape *s, enum dtype type, bool causal)
 {
     struct attention p = attention_of(1, 1, 1, s->N, s->N, s->d);
@@ -57,7 +56,7 @@ static float *repeated(const float *x, size_t n, size_t times, const char *name)
     return all;
 }
 
-/* Many heads with the same numbers, to draw which would take minutes: to a kernel each is a new one. */
+/* Many heads with the same numbers: drawing all would take minutes. */
 static struct lab all_heads(const struct ladder_shape *s, const struct lab *one)
 {
     const size_t times = BATCH * s->heads, n = attention_query_elements(&one->input.p);
@@ -73,7 +72,7 @@ static struct lab all_heads(const struct ladder_shape *s, const struct lab *one)
     return all;
 }
 
-/* The field counts 10 for each pair that is seen and each element of a row. */
+/* By convention: 10 per attended pair and element of a row. */
 static double operations(const struct attention *p)
 {
     return 10.0 * (double)attention_pairs(p) * (double)p->d;
@@ -81,13 +80,11 @@ static double operations(const struct attention *p)
 
 // ---- times --------------------------------------------------------------------------------------
 
-/* A kernel that is timed. */
 struct timing {
     const struct step *kernel;
     double error, seconds;
 };
 
-/* A kernel is checked before it is timed, and if it is wrong it is not timed. */
 static bool is_right(struct timing *timing, const struct device *device, const struct lab *one,
                      const struct gradient_check *check, struct cuda_previous *previous,
                      const struct result *on_cpu)
@@ -113,14 +110,11 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/*
- * Times all kernels in turns, with a rest before each, after one run of each that does not count and that tells how many there is time for. The
- * arrays are many times as large as an L2 cache: no run finds there what it needs first.
- */
+/* In turn, with a rest before each. The arrays are many times as large as an L2 cache. */
 static void time_kernels(struct timing *timings, size_t n, const struct device *device,
                          const struct lab *all)
 {
-    struct step all_of_them = { .name = "all" };  // it stores what any of them stores
+    struct step all_of_them = { .name = "all" };
     double times[MOST_KERNELS][RUNS], once = 0.0, before = 0.0;
     size_t runs = RUNS;
     for (size_t k = 0; k < n; k++) {
@@ -205,7 +199,7 @@ static void free_repeated(struct lab *all)
     attention_input_free(&all->input);
 }
 
-/* What has been measured is written after each problem: if a later one ends the program, it is there. */
+/* Written after each problem, in case a later one fails. */
 void cuda_bench_ladder(const struct device *device, const struct options *o)
 {
     const bool wide = o->dtype == DTYPE_F32;
@@ -229,7 +223,6 @@ void cuda_bench_ladder(const struct device *device, const struct options *o)
 
 // ---- one kernel ---------------------------------------------------------------------------------
 
-/* Seconds that the kernel takes, the best of some runs, on a GPU. */
 static double seconds_of(const struct step *kernel, const struct device *device,
                          const struct lab *lab)
 {

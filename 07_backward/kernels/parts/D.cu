@@ -1,14 +1,12 @@
 /*
  * D_i = sum over k of dO_ik O_ik, line 4 of FlashAttention-2's Algorithm 2.         2 Nq d + Nq accesses, in 16 bits Nq d + Nq
  *
- * A warp has a row, and its lanes read neighbouring elements. In 16 bits a lane loads 8 at once, so
- * a warp has as many rows as d leaves lanes for.
- *
- * HAS_MORE_ON_90: one instruction converts bfloat16 to float there.
+ * A warp has a row, or in 16 bits, where a lane loads 8 elements, several. HAS_MORE_ON_90: faster
+ * bfloat16.
  */
 #include "07_backward/kernels/parts/head.cuh"
 
-enum { WARPS = 8, WIDE = 8 };  // per block; elements per load of a lane in 16 bits
+enum { WARPS = 8, WIDE = 8 };  // per block; elements per load
 static const unsigned WHOLE_WARP = 0xffffffff;
 
 static __global__ void D_of_rows(struct attention p, const float *O, const float *dO, float *D)
@@ -26,7 +24,7 @@ static __global__ void D_of_rows(struct attention p, const float *O, const float
         D[row] = sum;
 }
 
-/* LANES lanes have a row: one for each 8 elements. */
+/* LANES lanes have a row. */
 template <class T, int LANES>
 static __global__ void D_of_wide_rows(struct attention p, const T *O, const T *dO, float *D)
 {

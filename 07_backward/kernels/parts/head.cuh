@@ -1,6 +1,3 @@
-/*
- * One head of a problem in global memory, causal order, and the formulas of a pair.
- */
 #ifndef BACKWARD_HEAD_CUH
 #define BACKWARD_HEAD_CUH
 
@@ -37,14 +34,13 @@ __device__ static inline struct head head_of(const struct attention &p,
     return head;
 }
 
-/* How many keys, the first ones, query i attends to. */
 __device__ static inline int keys_attended(const struct attention &p, int i)
 {
     const ptrdiff_t attended = i + attention_band(&p).high + 1, Nk = (ptrdiff_t)p.Nk;
     return (int)(attended < 0 ? 0 : attended < Nk ? attended : Nk);
 }
 
-/* The first query that attends to key j; all after it do too. */
+/* All later queries do too. */
 __device__ static inline int first_query(const struct attention &p, int j)
 {
     const ptrdiff_t first = j - attention_band(&p).high, Nq = (ptrdiff_t)p.Nq;
@@ -57,7 +53,7 @@ __device__ static inline float exp_minus(float x, float lse)
     return x == -INFINITY ? 0.0f : expf(x - lse);
 }
 
-/* P (dP - D); exactly 0 if P is 0, even if a masked key is NaN. */
+/* Exactly 0 if P is 0, even if a masked key is NaN. */
 __device__ static inline float pair_dS(float P, float dP, float D)
 {
     return P == 0.0f ? 0.0f : P * (dP - D);

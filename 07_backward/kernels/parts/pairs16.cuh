@@ -1,9 +1,6 @@
 /*
- * Every option but --softcap in the backward pass, pair by pair (chapter 06's complete16.cuh). Rows
- * of a tile are queries or keys (tensor.cuh).
- *
- * A pair that does not count gets weight 0 after all arithmetic: a score of -inf, as in chapter 06,
- * would be an infinite weight with a negative scale.
+ * Every option but --softcap, pair by pair. Masked pairs get weight 0 at the end: with a negative
+ * scale, a score of -inf would be an infinite weight.
  */
 #ifndef BACKWARD_PAIRS16_CUH
 #define BACKWARD_PAIRS16_CUH
@@ -45,12 +42,11 @@ __device__ static inline void weigh_rows(fragments<TRAITS> *acc, float scale, co
         }
 }
 
-/* P = 0 past the last column, and outside causal order and window. */
 template <enum side ROWS, class TRAITS>
 __device__ static inline void forget_beside_band(fragments<TRAITS> *acc, const struct attention &p,
                                                  const struct tile_of_pairs &t, int columns)
 {
-    const struct band band = attention_band(&p);  // of key minus query
+    const struct band band = attention_band(&p);  // key minus query
     const int nearest = (int)(ROWS == QUERIES ? band.low : -band.high);
     const int farthest = (int)(ROWS == QUERIES ? band.high : -band.low);
     const int first = t.column + tensor_column(), last = columns - 1 - first;
@@ -80,7 +76,6 @@ __device__ static inline struct pair_of_rows pair_of_bit(const struct tile_of_pa
     return ROWS == QUERIES ? pair_of_rows{ r, c } : pair_of_rows{ c, r };
 }
 
-/* P = 0 by masks of keys and blocks. */
 template <enum side ROWS, class TRAITS>
 __device__ static inline void forget_unseen(fragments<TRAITS> *acc, const struct attention &p,
                                             const struct tile_of_pairs &t)
@@ -101,7 +96,6 @@ __device__ static inline void forget_unseen(fragments<TRAITS> *acc, const struct
         }
 }
 
-/* The weights that dropout keeps, a bit for each. */
 template <class TRAITS> struct kept_pairs {
     unsigned of[TRAITS::M_TILES][2];
 };
@@ -123,7 +117,6 @@ __device__ static inline void draw_dropout(kept_pairs<TRAITS> *kept, const struc
         }
 }
 
-/* Multiplies kept pairs by `factor`, the others by 0. */
 template <class TRAITS>
 __device__ static inline void drop_pairs(fragments<TRAITS> *acc, const kept_pairs<TRAITS> &kept,
                                          float factor)
@@ -137,7 +130,6 @@ __device__ static inline void drop_pairs(fragments<TRAITS> *acc, const kept_pair
             }
 }
 
-/* Does query i attend to one of the keys j0 … j1 - 1? */
 __device__ static inline bool sees_any(const struct attention &p, int b, int h, int i, int j0,
                                        int j1)
 {
@@ -149,10 +141,7 @@ __device__ static inline bool sees_any(const struct attention &p, int b, int h, 
     return false;
 }
 
-/*
- * Q = dO = 0 for queries, here columns, that attend to no key of the tile: 0 times NaN is NaN. A
- * thread clears pieces that it copied itself.
- */
+/* Q = dO = 0 for queries (columns) without keys in the tile. */
 template <class TRAITS, class ROWS>
 __device__ static inline void blank_queries(uint4 *Q, uint4 *dO, const struct attention &p,
                                             const struct tile_of_pairs &t, int end)

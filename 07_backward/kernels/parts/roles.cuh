@@ -1,6 +1,3 @@
-/*
- * A block with roles (roles.cu): what its warps do, and the mbarriers between them.
- */
 #ifndef BACKWARD_ROLES_CUH
 #define BACKWARD_ROLES_CUH
 
@@ -10,7 +7,7 @@
 // clang-format off
 
 enum { STAGES = 2, PRODUCER = 128, CONSUMERS_BARRIER = 1 };
-enum { FEW = 24, MANY = 240 };  // registers of a producer thread and of a consumer thread
+enum { FEW = 24, MANY = 240 };  // registers per thread
 enum { QUERIES_WARP = HOPPER_KEYS / 16, DQ_WARP, STATISTICS_WARPS };  // after 8 consumers; the last are two
 
 template <class TRAITS> struct roles_smem {
@@ -26,7 +23,7 @@ struct roles_block {
     pipeline<1> dQ[2];         // from each warpgroup
 };
 
-/* with(r, head, i0) for each tile of queries, last to first, and each head that shares the keys. */
+/* with(r, head, i0) for tiles of queries, last to first, and each head that shares the keys. */
 template <int Br, class WITH>
 __device__ static inline void each_tile(const struct attention &p, int j0, int first_head, WITH with)
 {
@@ -37,7 +34,6 @@ __device__ static inline void each_tile(const struct attention &p, int j0, int f
             with(r++, head, i0);
 }
 
-/* Blocks add to dQ in any order. */
 struct no_turns {
     __device__ void wait(int, int) const {}
     __device__ void give(int, int) const {}
@@ -53,8 +49,8 @@ __device__ static inline void store_gradients(const struct attention &p, const s
 }
 
 /*
- * For the keys from j0, of head kv. One thread calls turns.wait(head, i0) before it adds a tile of
- * dQ, and turns.give after. Consumers call leave(&dK, &dV) at the end.
+ * Keys from j0 of head kv. One thread calls turns.wait(head, i0) and turns.give around adding a
+ * tile of dQ.
  */
 template <class T, class TRAITS, class TURNS, class LEAVE>
 __device__ static inline void block_with_roles(const struct attention &p, const struct backward_arrays &a,
@@ -141,8 +137,8 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
         pack_weights<T>(&dK, packed);
         issue_product<T>(&dV, P, dO);                                        // 12
         share_dS<TRAITS>(smem.dS[r % STAGES], packed);
-        fence_async();      // make threads' writes visible to the tensor cores
-        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // dS is complete, and K no longer read for scores
+        fence_async();
+        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // dS is complete; scores have read K
         if (const int keys = full ? Bc : keys_attended(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
             blank_keys<TRAITS>(smem.K, keys);
             fence_async();

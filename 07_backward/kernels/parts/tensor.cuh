@@ -1,13 +1,10 @@
 /*
- * A tile of the backward pass on tensor cores, with chapter 06's fragments and copies.
- *
- * There rows of a tile are queries and columns keys; here it may be the other way round. For each
- * of two gradients a lane has fragments S and O:
+ * A tile's rows are keys or queries; for two gradients a lane has fragments S and O:
  *
  *     rows are keys       dV.S = P^T,  dV.O = dV        dK.S = dP^T, then dS^T,  dK.O = dK
  *     rows are queries     P.S = P                      dQ.S = dP, then dS,      dQ.O = dQ
  *
- * P and dS are rounded to 16 bits for the next product; sums and gradients are float32.
+ * P and dS are rounded to 16 bits for the next product.
  */
 #ifndef BACKWARD_TENSOR_CUH
 #define BACKWARD_TENSOR_CUH
@@ -40,14 +37,14 @@ backward_head_of(const struct attention &p, const struct backward_arrays &a, siz
              a.dV + key * p.d };
 }
 
-/* The first tile of Br queries that attends to key j; past the last if none does. */
+/* Past the last tile if none attends to key j. */
 template <int Br> __device__ static inline int first_tile(const struct attention &p, int j)
 {
     const ptrdiff_t first = j - attention_band(&p).high;
     return first > 0 ? (int)first / Br : 0;
 }
 
-/* Issues copies of `count` lse, then of D; 0 past the last query. */
+/* 0 past the last query. */
 template <class TRAITS>
 __device__ static inline void copy_statistics(float *to, const float *lse, const float *D, int i0,
                                               int count, int Nq)
@@ -59,22 +56,19 @@ __device__ static inline void copy_statistics(float *to, const float *lse, const
     }
 }
 
-/*
- * P = e^{scale S - lse} = 2^{k S - log2(e) lse}, k = scale log2(e); 0 for S = -inf, even if lse =
- * -inf.
- */
+/* P = 2^{k S - log2(e) lse}, k = scale log2(e); 0 for S = -inf, even if lse = -inf. */
 __device__ static inline float weight_of(float S, float k, float lse)
 {
     return ex2(fmaf(S, k, -shift_of(LOG2E, lse)));
 }
 
-/* P (dP - D); exactly 0 if P is 0, even if a masked key is NaN. */
+/* As pair_dS. */
 __device__ static inline float dS_of(float P, float dP, float D)
 {
     return P == 0.0f ? 0.0f : P * (dP - D);
 }
 
-/* Line 11 for all pairs, masked ones too; columns are queries. */
+/* Columns are queries. */
 template <class TRAITS>
 __device__ static inline void weights_of_all(fragments<TRAITS> *acc, float scale, const float *lse)
 {
@@ -89,7 +83,7 @@ __device__ static inline void weights_of_all(fragments<TRAITS> *acc, float scale
         }
 }
 
-/* P = 0 for masked pairs; columns are queries. Query i attends to keys j <= i + high. */
+/* Columns are queries; query i attends to keys j <= i + high. */
 template <class TRAITS>
 __device__ static inline void drop_unseen(fragments<TRAITS> *acc, const struct attention &p, int j0,
                                           int i0)
@@ -108,7 +102,6 @@ __device__ static inline void drop_unseen(fragments<TRAITS> *acc, const struct a
         }
 }
 
-/* Line 11 with the mask, which few tiles need. */
 template <class TRAITS>
 __device__ static inline void weights_of_keys(fragments<TRAITS> *acc, const struct attention &p,
                                               const float *lse, int j0, int i0)
@@ -118,7 +111,7 @@ __device__ static inline void weights_of_keys(fragments<TRAITS> *acc, const stru
         drop_unseen(acc, p, j0, i0);
 }
 
-/* Line 14; columns are queries. */
+/* Columns are queries. */
 template <class TRAITS>
 __device__ static inline void dS_of_keys(fragments<TRAITS> *acc, const fragments<TRAITS> &P,
                                          const float *D)
@@ -133,7 +126,7 @@ __device__ static inline void dS_of_keys(fragments<TRAITS> *acc, const fragments
         }
 }
 
-/* The same; rows are queries. */
+/* Rows are queries. */
 template <class TRAITS>
 __device__ static inline void weights_of_queries(fragments<TRAITS> *acc, const struct attention &p,
                                                  const float *lse, int i0, int j0)
@@ -166,7 +159,6 @@ __device__ static inline void dS_of_queries(fragments<TRAITS> *acc, const fragme
         }
 }
 
-/* At once from compute capability 9.0. */
 __device__ static inline void add_four(float *to, float4 x)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -179,7 +171,6 @@ __device__ static inline void add_four(float *to, float4 x)
 #endif
 }
 
-/* Stores factor O to `count` rows of ROW chunks at `to`. */
 template <class TRAITS>
 __device__ static inline void store_gradient(const fragments<TRAITS> *acc, float *to, int count,
                                              float factor)

@@ -1,14 +1,13 @@
 /*
- * A tile of the backward pass: 64 queries by 64 keys in the registers of 256 threads.
+ * A tile of 64 queries by 64 keys in the registers of 256 threads.
  *
- * Thread (x, y) of 16 by 16 has the pairs of queries y, y + 16, y + 32, y + 48 and keys x, x + 16,
- * x + 32, x + 48. Products of the tile:
+ * Thread (x, y) of 16 by 16 has pairs of queries y, y + 16, … and keys x, x + 16, …. Its products:
  *
  *     pairs     X  = A B^T      d elements a pair, by slices of 32
- *     keys      C += X^T A      thread (x, y) has keys 4y … 4y + 3, and elements 2x and 2x + 1 of each slice
- *     queries   C += X B        the same elements, of queries y, y + 16, …
+ *     keys      C += X^T A      keys 4y … 4y + 3, elements 2x and 2x + 1 of each slice
+ *     queries   C += X B        queries y, y + 16, …, the same elements
  *
- * X, P or dS, is written in one layout and read in another, so it goes through shared memory.
+ * X, P or dS, changes its layout through shared memory.
  */
 #ifndef BACKWARD_TILE_CUH
 #define BACKWARD_TILE_CUH
@@ -30,7 +29,6 @@ struct alignas(16) fast_memory {
     float X[Br][X_PITCH], A[Br][PITCH], B[Bc][PITCH], lse[Br], D[Br];
 };
 
-/* A thread's 16 pairs; its 4 keys or queries in a slice. */
 struct pairs {
     float of[4][4];
 };
@@ -48,14 +46,14 @@ __device__ static inline int y_of_thread(void)
     return (int)threadIdx.x / SIDE;
 }
 
-/* The first query of the first tile that attends to key j; Nq if none does. */
+/* Nq if no query attends to key j. */
 __device__ static inline int first_tile(const struct attention &p, int j)
 {
     const int first = first_query(p, j);
     return first < (int)p.Nq ? first / Br * Br : first;
 }
 
-/* Elements k to k + 3 of a row of d elements; 0 past its end. */
+/* 0 past the row's end. */
 __device__ static inline float4 piece(const float *row, int k, int d)
 {
     if (d % 4 == 0 && k < d)
@@ -68,10 +66,7 @@ __device__ static inline float4 piece(const float *row, int k, int d)
     return some;
 }
 
-/*
- * All threads copy a slice, beginning with element k, of 64 rows. Rows >= `end` are not read, and
- * become 0.
- */
+/* Rows >= `end` become 0, unread. */
 __device__ static inline void load_slice(float (*to)[PITCH], const float *from, int end, int k,
                                          int d)
 {
@@ -82,7 +77,7 @@ __device__ static inline void load_slice(float (*to)[PITCH], const float *from, 
     }
 }
 
-/* Readable after a barrier; 0 past the last query. */
+/* After a barrier; 0 past the last query. */
 __device__ static inline void load_statistics(fast_memory *smem, const struct head &t, int i0,
                                               int rows)
 {
@@ -112,25 +107,22 @@ __device__ static inline void add_pairs(pairs *X, const fast_memory *smem)
     }
 }
 
-/*
- * X = Q K^T: pass 1 of every kernel. HEAD_DIM >= d is a multiple of SLICE; chapter 06 calls it D,
- * which is a vector here.
- */
+/* X = Q K^T, pass 1. HEAD_DIM >= d is a multiple of SLICE. */
 template <int HEAD_DIM>
 __device__ static inline void scores(pairs *X, fast_memory *smem, const float *Q, int rows,
                                      const float *K, int keys, int d)
 {
     *X = {};
     for (int k = 0; k < HEAD_DIM; k += SLICE) {
-        __syncthreads();  // the old slices are free
+        __syncthreads();
         load_slice(smem->A, Q, rows, k, d);
         load_slice(smem->B, K, keys, k, d);
-        __syncthreads();  // the slices are loaded, and lse and D
+        __syncthreads();
         add_pairs(X, smem);
     }
 }
 
-/* The old X in shared memory must be free. */
+/* The old X must be free. */
 __device__ static inline void share(fast_memory *smem, const pairs &X)
 {
     for (int r = 0; r < 4; r++)
@@ -138,7 +130,6 @@ __device__ static inline void share(fast_memory *smem, const pairs &X)
             smem->X[y_of_thread() + SIDE * r][x_of_thread() + SIDE * c] = X.of[r][c];
 }
 
-/* C += X^T A, where A's slice has queries. */
 __device__ static inline void add_to_keys(part *C, const fast_memory *smem)
 {
     // BEGIN SOLUTION
@@ -159,7 +150,6 @@ __device__ static inline void add_to_keys(part *C, const fast_memory *smem)
     // STUB: (void)C, (void)smem;
 }
 
-/* C += X B, where B's slice has keys. */
 __device__ static inline void add_to_queries(part *C, const fast_memory *smem)
 {
 #pragma unroll 2
@@ -181,7 +171,7 @@ __device__ static inline void add_to_queries(part *C, const fast_memory *smem)
     }
 }
 
-/* Line 11 of the paper: P = e^{scale S - lse}, 0 if masked. */
+/* Line 11. */
 __device__ static inline void weights(pairs *S, const fast_memory *smem, const struct attention &p,
                                       int i0, int j0)
 {
@@ -207,7 +197,6 @@ __device__ static inline void score_gradients(pairs *dP, const pairs &P, const f
     // STUB: (void)dP, (void)P, (void)smem;
 }
 
-/* Stores factor C to `keys` rows at `to`. */
 template <int HEAD_DIM>
 __device__ static inline void store_keys(const part (&C)[HEAD_DIM / SLICE], float *to, int keys,
                                          float factor, int d)

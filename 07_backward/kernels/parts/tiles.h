@@ -1,6 +1,3 @@
-/*
- * Tiles in float32: Br queries by Bc keys.
- */
 #ifndef BACKWARD_TILES_H
 #define BACKWARD_TILES_H
 

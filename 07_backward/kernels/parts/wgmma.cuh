@@ -1,11 +1,9 @@
 /*
- * A tile of the backward pass with Hopper's copies and products (chapter 06's warpgroup.cuh).
+ * A tile of the backward pass with Hopper's copies and products.
  *
- * A block has 128 keys, 64 a warpgroup, and loops over tiles of queries. These are columns, so
- * chapter 06's Q and K are here K and Q, or V and dO.
- *
- * A warpgroup computes 64 by 64 of dQ: for d = 64 half of the 128 queries, for d = 128 half of the
- * elements of 64 queries.
+ * A block has 128 keys, 64 per warpgroup; queries are columns, so chapter 06's Q and K are K and
+ * Q, or V and dO. A warpgroup computes 64 by 64 of dQ: half of 128 queries (d = 64), or half of
+ * the elements of 64 (d = 128).
  */
 #ifndef BACKWARD_WGMMA_CUH
 #define BACKWARD_WGMMA_CUH
@@ -17,7 +15,7 @@ struct backward_maps {
     tensor_map Q, K, V, dO, dQ, dK, dV;  // dK and dV only for store
 };
 
-/* Boxes of dQ: float32, so half as many elements a row. */
+/* Half as many elements a row, in float32. */
 enum { DQ_BOX_WIDTH = BOX_WIDTH / 2, DQ_BOX = GROUP_ROWS * ROW_BYTES };
 
 static void make_map_of_dQ(tensor_map *map, float *dQ, const struct attention *p)
@@ -46,14 +44,14 @@ __device__ static inline int group_of_thread(void)
     return (int)threadIdx.x / 128;
 }
 
-/* Stores dS^T, packed as wgmma's A, to shared memory: a row per key, boxes of 64 queries. */
+/* A row per key, boxes of 64 queries. */
 template <class TRAITS>
 __device__ static inline void share_dS(unsigned char *dS,
                                        const unsigned (&packed)[TRAITS::BC / 16][4])
 {
     const int row = tensor_row<TRAITS>(0, 0);
-    int first = row * ROW_BYTES + row % 8 * 16 +
-                2 * tensor_column();  // of piece 0, which is at place row % 8
+    int first =
+        row * ROW_BYTES + row % 8 * 16 + 2 * tensor_column();  // of chunk 0, which is at row % 8
 
 #pragma unroll
     for (int c = 0; c < TRAITS::BC / 8; c++) {
@@ -63,7 +61,6 @@ __device__ static inline void share_dS(unsigned char *dS,
     }
 }
 
-/* K = 0 in rows >= `from`: the tile attends to none of these keys. */
 template <class TRAITS> __device__ static inline void blank_keys(unsigned char *K, int from)
 {
     uint4 *const pieces = (uint4 *)K;
@@ -72,7 +69,7 @@ template <class TRAITS> __device__ static inline void blank_keys(unsigned char *
             pieces[n] = make_uint4(0, 0, 0, 0);
 }
 
-/* The first query that attends to all keys of the block: tiles from there are full. */
+/* Later tiles are full. */
 template <class TRAITS>
 __device__ static inline int full_tiles_from(const struct attention &p, int j0)
 {
@@ -80,7 +77,7 @@ __device__ static inline int full_tiles_from(const struct attention &p, int j0)
     return j0 + TRAITS::BR > (int)p.Nk ? (int)p.Nq : first > 0 ? (int)first : 0;
 }
 
-/* Line 11. Shifts are log2(e) lse: one multiply-add and one power a score. */
+/* Line 11. Shifts are log2(e) lse. */
 template <class TRAITS>
 __device__ static inline void weights_by_shifts(fragments<TRAITS> *acc, float k,
                                                 const float *shifts)
@@ -92,7 +89,6 @@ __device__ static inline void weights_by_shifts(fragments<TRAITS> *acc, float k,
                 ex2(fmaf(acc->S[0][c][s], k, -shifts[8 * c + tensor_column() + s % 2]));
 }
 
-/* Line 14. */
 template <class TRAITS>
 __device__ static inline void dS_of_full_tile(fragments<TRAITS> *acc, const fragments<TRAITS> &P,
                                               const float *D)
@@ -103,7 +99,7 @@ __device__ static inline void dS_of_full_tile(fragments<TRAITS> *acc, const frag
             acc->S[0][c][s] = P.S[0][c][s] * (acc->S[0][c][s] - D[8 * c + tensor_column() + s % 2]);
 }
 
-/* In a partial tile: exactly 0 if P is 0, even if a masked key is NaN. */
+/* Exactly 0 if P is 0, even if a masked key is NaN. */
 template <class TRAITS>
 __device__ static inline void drop_dS(fragments<TRAITS> *acc, const fragments<TRAITS> &P)
 {
@@ -114,10 +110,7 @@ __device__ static inline void drop_dS(fragments<TRAITS> *acc, const fragments<TR
                 acc->S[0][c][s] = 0.0f;
 }
 
-/*
- * Issues this warpgroup's part of dQ = dS K, 16 keys at a time. Rows of dS^T and K are keys, so
- * wgmma takes both by columns, and transposes A.
- */
+/* 16 keys at a time, both matrices by columns. */
 template <class T, class TRAITS>
 __device__ static inline void issue_dQ(float (&dQ)[32], const unsigned char *dS,
                                        const unsigned char *K)
@@ -134,7 +127,7 @@ __device__ static inline void issue_dQ(float (&dQ)[32], const unsigned char *dS,
     wgmma_commit();
 }
 
-/* The tile's row, and the element, of number n of a thread's part of dQ. */
+/* Of a thread's n-th element. */
 template <class TRAITS> __device__ static inline int row_of_dQ(int n)
 {
     const int row = (int)threadIdx.x % 128 / 32 * 16 + n / 2 % 2 * 8 + lane_of_warp() / 4;
@@ -147,9 +140,8 @@ template <class TRAITS> __device__ static inline int element_of_dQ(int n)
 }
 
 /*
- * Stores factor dQ, this warpgroup's part, to two boxes of 32 elements a row. A warp stores pairs
- * of floats of four rows at a time, a row's in chunk pair k ^ r / 2 % 4. Two adjacent rows would
- * share banks, so odd rows have another order.
+ * To two boxes of 32 elements a row. A warp stores pairs of floats of four rows, odd rows in
+ * another order, as adjacent ones share banks.
  */
 template <class TRAITS>
 __device__ static inline void share_dQ(unsigned char *boxes, const float (&dQ)[32], float factor)

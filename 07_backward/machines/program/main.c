@@ -1,6 +1,4 @@
-/*
- * Chapter 07 on several machines, or on several processes of one: mpirun -n 4 build/07_ring.
- */
+/* Chapter 07 on several ranks: mpirun -n 4 build/07_ring. */
 #include "05_flash_tiled_cpu/machines/program/ranks.h"
 #include "07_backward/machines/ring.h"
 #include "common/cpu/memory.h"
@@ -42,7 +40,6 @@ static struct expected expected_of(const struct ring *at)
     };
 }
 
-/* What a rank has of the problem. */
 struct mine {
     float *Q, *O, *lse, *dO, *dQ, *dK_and_dV;
     void *keys;
@@ -99,7 +96,6 @@ static void mine_free(struct mine *m)
         free(all[k]);
 }
 
-/* Reads this rank's part; returns the sum of what it has read. */
 static uint64_t mine_read(const struct ranks *ranks, struct mine *m)
 {
     const struct ring *const r = &ranks->ring;
@@ -112,13 +108,12 @@ static uint64_t mine_read(const struct ranks *ranks, struct mine *m)
     return ranks_sum(sum, m->dO, bytes);
 }
 
-/* What rank 0 has in the end. */
+/* On rank 0. */
 struct whole {
     struct attention_input input;
     float *O, *lse, *dO, *gradients[GRADIENTS];
 };
 
-/* The gradients of one process, from the forward pass of one process. */
 static void one_process(const struct ring *r, const struct whole *whole, float *one[GRADIENTS])
 {
     const struct attention_input *input = &whole->input;
@@ -139,7 +134,6 @@ static void one_process(const struct ring *r, const struct whole *whole, float *
     free(lse);
 }
 
-/* One process, the reference, and then the files. */
 static void check_and_write(const struct ranks *ranks, const struct whole *whole)
 {
     float *one[GRADIENTS];

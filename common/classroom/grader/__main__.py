@@ -1,7 +1,7 @@
 """python3 common/classroom/grader grade|all|tests|tests-all|tests-of CHAPTER - what the Makefile's commands for teachers do.
 
-What a person types is in the environment: SUBMISSION or FOLDER, CHAPTER, PART, SEED, SEEDS, REPORTS, TRUSTED, and CLASS=yes for
-the tests of a class. METADATA is Gradescope's file about the student.
+Reads from the environment: SUBMISSION or FOLDER, CHAPTER, PART, SEED, SEEDS, REPORTS, TRUSTED, and CLASS=yes for a class's tests.
+METADATA is Gradescope's file about the student.
 """
 import csv
 import json
@@ -34,7 +34,7 @@ def seed_of_inputs():
 
 
 def listed_seeds():
-    """The teacher's list: a line NAME,SEED for each student."""
+    """The teacher's list: NAME,SEED per student."""
     if not typed("SEEDS"):
         return None
     try:
@@ -46,7 +46,7 @@ def listed_seeds():
 
 
 def class_of():
-    """The names in FOLDER, the chapter, and the folder of reports."""
+    """FOLDER's names, the chapter, and the reports' folder."""
     folder, chapter = Path(typed("FOLDER") or "-"), chapter_of(typed("CHAPTER"))
     if not folder.is_dir():
         fail("FOLDER", f"expected a folder of submissions, found '{typed('FOLDER')}'")
@@ -59,13 +59,13 @@ def class_of():
 
 
 def quoted(words):
-    """A field of a table. What begins like a formula must not become one in a spreadsheet."""
+    """A CSV field that no spreadsheet takes for a formula."""
     words = "".join(c if c >= " " and c != "\x7f" else " " for c in words).replace('"', '""')
     return f"\"{chr(39) if words[:1] in tuple('=+-@') else ''}{words}\""
 
 
 def table(names, chapter, reports):
-    """Writes grades.csv from what the commands for programs and for tests have left of each submission."""
+    """Writes grades.csv from each submission's results in programs and tests."""
     lines = [words for words in points_of(chapter) if words[0] not in ("part", "shown")]
     lines = [words for words in lines if not typed("PART") or words[0] in typed("PART").split(",")]
     columns, most = [f"{words[0]} {words[2]}" for words in lines], sum(int(words[1]) for words in lines)
@@ -129,7 +129,7 @@ def grade_all():
 
 
 def who(seeds):
-    """The seed of the student whom Gradescope names in METADATA, by e-mail, number or name."""
+    """The seed of METADATA's student, by e-mail, number or name."""
     try:
         users = json.loads(Path(typed("METADATA")).read_text("utf-8"))["users"]
     except (OSError, ValueError, KeyError):
@@ -154,7 +154,7 @@ def grade_one():
 
 
 def tests(chapter=None):
-    """Of one submission, or of a class: finds the chapter, and goes on with what its Makefile's target sets."""
+    """For one submission, or a class: finds the chapter, and runs its target of the Makefile."""
     if typed("CLASS") == "yes" or chapter is None and sys.argv[1] == "tests-all":
         folder, names, known, reports = class_of()
     else:

@@ -1,7 +1,7 @@
-"""box.py - where what students write is compiled and run: a folder, behind what walls this machine has.
+"""box.py - compiles and runs students' code in a folder, confined as far as this machine can.
 
-As root: another user, and for programs the folder as their whole file system. Else: bubblewrap, for compilers too. Where there
-is neither, nothing, if TRUSTED=yes says so. Limits hold everywhere (confine.c).
+As root: another user, and for programs the folder as their whole file system. Else: bubblewrap, for compilers too. Else, only with
+TRUSTED=yes: nothing. Limits always apply (confine.c).
 """
 import functools
 import os
@@ -14,13 +14,13 @@ from pathlib import Path
 
 BUILD = Path(os.environ.get("BUILD", "build"))
 GRADER = BUILD / "grader"
-MASK = os.umask(0o022)  # another user can read what is made here, except reports
+MASK = os.umask(0o022)  # other users can read our files, except reports
 _running, _lock = set(), threading.Lock()
 interrupted = threading.Event()
 
 
 def fail(what, text):
-    """Prints one line and ends the grading: the machine or the command line is at fault, not the student."""
+    """Ends the grading with one line: not the student's fault, but the machine's or the command line's."""
     raise SystemExit(f"{what}: {text}")
 
 
@@ -36,7 +36,7 @@ def interrupt(*_):
 
 
 def confine(options, words):
-    """How the program ended: the line that confine prints."""
+    """confine's line: how the program ended."""
     command = [str(GRADER.resolve() / "confine"), *map(str, options), "--", *map(str, words)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         with _lock:
@@ -62,7 +62,7 @@ def walls():
 
 
 def link(source, to):
-    """Only root may link: what others run could write to the course's own."""
+    """Only root links: other users' programs could write to the course's files."""
     try:
         if os.geteuid() == 0:
             return os.link(source, to)
@@ -72,14 +72,14 @@ def link(source, to):
 
 
 def libraries_of(program):
-    """The libraries that a program of the course is linked with, as files."""
+    """The files of a program's shared libraries."""
     said = subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout if shutil.which("ldd") else ""
     return {word for word in said.split() if word.startswith("/") and os.path.isfile(word)}
 
 
 @functools.lru_cache(None)
 def usual_libraries():
-    """Those of a plain program, of one with sanitizers, and of C++, which kernels are linked as."""
+    """Those of plain C, of sanitizers, and of C++, for kernels."""
     found = set()
     with tempfile.TemporaryDirectory() as folder:
         for extra in ("", "-fsanitize=address,undefined", "-Wl,--no-as-needed -lstdc++ -lgcc_s -lpthread -ldl"):
@@ -91,12 +91,12 @@ def usual_libraries():
 
 
 class Box:
-    """box.root is what programs see; box.work, where compilers start, has headers, source, linked and made besides."""
+    """box.root is the programs' root; box.work, the compilers' folder, also has headers, source, linked and made."""
 
     def __init__(self, libraries=None):
         self.work = Path(tempfile.mkdtemp(prefix="grade."))
         self.root = self.work / "root"
-        # nobody else's, as no other folder that is there has this number
+        # unique: no other existing folder has this inode
         self.user = 40000 + self.work.stat().st_ino % 20000 if walls() == "root" else None
         os.chmod(self.work, 0o711)
         for folder in ("root/bin", "root/in", "root/out", "root/tmp", "root/dev/shm", "root/proc", "source", "linked", "made", "kept/in",
@@ -128,7 +128,7 @@ class Box:
         return "".join(c if c == "\n" or " " <= c <= "~" else " " if c == "\t" else "?" for c in text)
 
     def take_headers(self, tests=False):
-        """The course's headers and none of its sources; with those of the tests only where tests are compiled."""
+        """Links the course's headers, no sources; the tests' headers only for tests."""
         for top in [Path("common"), *Path().glob("0[1-7]_*")]:
             for header in top.rglob("*.h"):
                 if tests or "tests" not in header.parts:
@@ -137,7 +137,7 @@ class Box:
                     link(header, to)
 
     def compile(self, words):
-        """Runs a compiler in the work folder; whether it was content. Of the box its user may write to made alone."""
+        """Runs a compiler in the work folder, where it may write only to made/. Did it succeed?"""
         limits = ["--seconds", 20, "--clock", 60, "--file", 64, "--memory", 2048, "--errors", self.work / "errors"]
         compiler = shutil.which(words[0])
         if walls() != "bwrap":
@@ -154,7 +154,7 @@ class Box:
         return verdict == "exited 0"
 
     def run(self, words, seconds=4, clock=15, memory=512, file=16, tasks=1):
-        """Runs a program of root/bin, or with `tasks` a test program, and says how it ended."""
+        """Runs a program of root/bin, or with `tasks` a test program; returns how it ended."""
         limits = ["--seconds", seconds, "--clock", clock, "--file", file, "--memory", memory, "--errors", self.work / "errors"]
         if walls() == "root":
             options = [*limits, "--root", self.root, "--user", self.user, "--tasks", tasks]
@@ -170,7 +170,7 @@ class Box:
 
 
 def jobs():
-    """As many at a time as make may, or as there are cores."""
+    """make's -j, or the number of cores."""
     for word in os.environ.get("MAKEFLAGS", "").split():
         if word.startswith("-j") and word[2:].isdigit():
             return max(1, int(word[2:]))

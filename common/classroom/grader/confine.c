@@ -1,18 +1,18 @@
 /*
  * confine [option…] -- PROGRAM [ARGUMENT…]: runs an untrusted program within limits.
  *
- *     --root DIR       DIR is its whole file system; only root can do that
- *     --in DIR         it starts in DIR
- *     --user N         it runs as user N, which nobody else is; only root can do that
- *     --seconds S      of the processor's time, for each of its processes; --clock S: by the clock, for all
- *     --memory MB      each of its processes may ask for
- *     --file MB        the largest file that it may write
- *     --tasks N        processes and threads of its user; only with --user
- *     --errors FILE    what it says on standard error; its output is thrown away
+ *     --root DIR       DIR is its whole file system (root only)
+ *     --in DIR         its working directory
+ *     --user N         runs as user N, who runs nothing else (root only)
+ *     --seconds S      of CPU time per process; --clock S: wall time in all
+ *     --memory MB      per process
+ *     --file MB        the largest file
+ *     --tasks N        processes and threads of its user; needs --user
+ *     --errors FILE    its standard error; standard output is discarded
  *
- * Prints one line, how it ended: "exited 0", "signal 11", "cpu", "clock C" (C is the processor's time that it took until then),
- * "interrupted" (this program was) or "not started: why". The environment is empty but for a path. With --user, whatever the
- * program has started ends with it.
+ * Prints one line: "exited 0", "signal 11", "cpu", "clock C" (C: its CPU time), "interrupted"
+ * (this program) or "not started: why". The environment has only PATH. With --user, all its
+ * processes end.
  */
 #define _GNU_SOURCE  // unshare
 #include <errno.h>
@@ -57,7 +57,7 @@ static long number(const char *option, const char *text)
     return n;
 }
 
-/* Reads the options; returns where the program's own words begin. */
+/* Returns the index of PROGRAM. */
 static int read_options(int argc, char **argv)
 {
     const struct {
@@ -91,7 +91,7 @@ static int read_options(int argc, char **argv)
 
 // ---- in the child, before the program starts -----------------------------------------------------
 
-/* Says through `pipe` why the program does not start. */
+/* Reports through `pipe` why the program does not start. */
 _Noreturn static void give_up(int pipe, const char *what)
 {
     char text[200];
@@ -99,7 +99,7 @@ _Noreturn static void give_up(int pipe, const char *what)
     _exit(write(pipe, text, (size_t)length) < 0 ? NOT_STARTED + 1 : NOT_STARTED);
 }
 
-/* So many units at most, which the program cannot raise; 0 is no limit. */
+/* A hard limit of `most` units; 0: none. */
 static void limit(int pipe, int what, long most, rlim_t unit, rlim_t more)
 {
     const rlim_t n = (rlim_t)most * unit;
@@ -130,7 +130,7 @@ _Noreturn static void become(int pipe, char **words)
             close(file);
 #ifdef __linux__
     if (wanted.user >= 0)
-        (void)!unshare(CLONE_NEWNET | CLONE_NEWIPC);  // where root may do that
+        (void)!unshare(CLONE_NEWNET | CLONE_NEWIPC);  // needs root
 #endif
     if (wanted.in && chdir(wanted.in) != 0)
         give_up(pipe, wanted.in);
@@ -170,7 +170,7 @@ static void end_it(int signal)
     }
 }
 
-/* Ends what else the program has started: all that its user has. */
+/* Kills all processes of its user. */
 static void sweep(void)
 {
     const pid_t sweeper = wanted.user < 0 ? -1 : fork();

@@ -1,7 +1,7 @@
-"""grade.py - grades one submission by its outputs: compiles the student's files, runs them on fresh input, and lets `judge` look.
+"""grade.py - grades one submission by its outputs: compiles the student's files, runs them on fresh input, and calls `judge`.
 
-Nothing that the student's program says is believed but what it writes to out/. From the Makefile come CC, FLAGS, SANITIZED and
-WATCH_FLAGS, for kernels CXX, CXX_FLAGS, INSTRUMENTED_FLAGS and CUDA_LIBS. BUILDS in the environment is a pattern of builds to try alone.
+Only files in out/ count, nothing that the student's program prints. From the Makefile come CC, FLAGS, SANITIZED and WATCH_FLAGS, for
+kernels CXX, CXX_FLAGS, INSTRUMENTED_FLAGS and CUDA_LIBS. BUILDS in the environment is a pattern of the only builds to try.
 """
 import os
 import re
@@ -57,7 +57,7 @@ class Program:
 
 
 class Criterion:
-    """A line of exercise/points with points, and what came of it."""
+    """A line of exercise/points, and its result."""
 
     def __init__(self, words):
         self.part, self.points, self.word, self.options = words[0], int(words[1]), words[2], words[3:]
@@ -71,7 +71,7 @@ class Criterion:
         return sum(t["core"] or not core for t in self.trials)
 
     def share(self):
-        """The share of the cases that are right, or of those that the part is about, if that is less; in whole points, rounded down."""
+        """The share of right cases, or of right core cases if that is less; in whole points, rounded down."""
         shares = [self.points * self.passed(core) // self.tried(core) for core in (False, True) if self.tried(core)]
         return min(shares, default=0)
 
@@ -82,7 +82,7 @@ def points_of(chapter):
 
 
 def chapter_of(word):
-    """The folder of the chapter that a word names, as 03 or 03_online_softmax, or None."""
+    """The chapter's folder, from 03 or 03_online_softmax; or None."""
     return next((str(p) for p in sorted(Path().glob("0[1-7]_*")) if word in (str(p), str(p)[:2])), None)
 
 
@@ -101,7 +101,7 @@ class Assignment:
         self.criteria = [Criterion(words) for words in lines if words[0] not in ("part", "shown") and words[0] in wanted]
 
     def page(self, topic, program=""):
-        """Where to read again."""
+        """The page to read again."""
         for line in table(HERE / "where_to_read"):
             left, _, text = line.partition(" | ")
             of, chapters = left.split()
@@ -111,7 +111,7 @@ class Assignment:
 
 
 def figures(chapter, seed):
-    """What numbers.sh prints: the figures and answers of the questions, by a private file of the teacher's if there is one."""
+    """The questions' figures and answers, from numbers.sh, by the teacher's private file if there is one."""
     private = Path(chapter, "exercise/numbers.private")
     file = private if private.exists() else Path(chapter, "exercise/numbers")
     said = subprocess.run(["sh", "common/classroom/starter/numbers.sh", file, str(seed)], capture_output=True, text=True, check=True)
@@ -119,7 +119,7 @@ def figures(chapter, seed):
 
 
 def judge_numbers(chapter, seed, text):
-    """For each answer its name, "right", "wrong" or "missing", and what was given."""
+    """Per answer: name, "right", "wrong" or "missing", and what was given."""
     is_number = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
     got = {m[1]: re.sub(r"[ \t\r]", "", m[2]) for m in re.finditer(r"^(\d+\.\w+) *=(.*)$", text, re.M)}
     for _, question, name, slack, right in (words for words in figures(chapter, seed) if words[0] == "answer"):
@@ -133,14 +133,14 @@ def judge_numbers(chapter, seed, text):
 
 
 def foreign_headers(made):
-    """What a compiler has noted in a file that it has read, and that is no header of the course or of the system."""
+    """Headers in a compiler's dependency file that are neither the course's nor the system's."""
     read = made.read_text(errors="replace").replace("\\\n", " ").split()[1:] if made.exists() and not made.is_symlink() else []
     own = ("source/", "headers/", "kernels/", "/usr/", "/opt/", "/Library/", "/Applications/")
     return [os.path.basename(name) for name in map(os.path.normpath, read) if not name.startswith(own) or name.startswith(os.getcwd())]
 
 
 class Builder:
-    """Makes the programs of a submission in a box: root/bin/PROGRAM-VARIANT, or a line in `said` about why not."""
+    """Builds a submission's programs in a box: root/bin/PROGRAM-VARIANT, or the reason in `said`."""
 
     def __init__(self, box, assignment):
         self.box, self.assignment, self.said, self.source = box, assignment, {}, ""
@@ -158,7 +158,7 @@ class Builder:
         return "\n".join([f"{file} does not compile:", *lines])
 
     def kernel(self, program, text):
-        """Chapter 06's kernel, PROGRAM.cu, which is the student's or includes what is, as C++; where it lies."""
+        """Chapter 06's kernel PROGRAM.cu, the student's or one that includes it, as C++; returns its path."""
         top = self.box.work / "kernels" / program.name
         for one in [*Path(self.assignment.chapter, "kernels").glob("*/*.cuh"), *Path(self.assignment.chapter, "kernels").glob(f"*/{program.name}.cu")]:
             to = top / (str(one)[:-3] + ".cpp" if one.suffix == ".cu" else str(one))
@@ -170,7 +170,7 @@ class Builder:
         return next(str(p.relative_to(self.box.work)) for p in top.glob(f"*/kernels/*/{program.name}.cpp")), f"-Ikernels/{program.name}"
 
     def program(self, program, text):
-        """Builds all variants that the part's criteria want; why not, or ""."""
+        """Builds all variants that the part's criteria need; returns an error, or ""."""
         is_kernel, more = program.file.endswith((".cu", ".cuh")), []
         of = {"output": "plain", "sanitizer": "sanitized", "counts": "counted"}
         if is_kernel:
@@ -190,7 +190,7 @@ class Builder:
             linked = GRADER / ("sanitized" if variant == "sanitized" else "plain") / linked
             shutil.copyfile(linked, self.box.work / f"linked/{name}.o")
             why = self.compile(program.file, [*compiler, *usual, *own[variant], *more, "-Iheaders", "-c", self.source, "-o", f"made/{name}.o"])
-            # the functions that the counted one calls for each access are the course's
+            # the counted build's function for each access is the course's
             why = why or self.compile(program.file, [*compiler, *(own[variant] if variant != "counted" else []), f"made/{name}.o",
                                                      f"linked/{name}.o", "-o", f"made/{name}", *libraries])
             if why:
@@ -200,7 +200,7 @@ class Builder:
         return ""
 
     def works(self):
-        """Where nothing compiles it is this machine that fails, and nothing may be said of what was handed in."""
+        """If not even the course's code compiles, the machine is at fault, and no submission can be graded."""
         (self.box.work / "source/nothing.c").write_text("int main(void) { return 0; }\n")
         if not self.box.compile([*flags("CC"), "source/nothing.c", "-o", "made/nothing"]):
             fail(" ".join(flags("CC")), f"expected to compile an empty program here, found: {self.box.errors().split(chr(10))[0]}")
@@ -226,7 +226,7 @@ class Trials:
         criterion.trials.append({"program": program, "case": name, "outcome": outcome, "text": text, "core": core, "reread": page})
 
     def prepare(self, program, case, seed, more=()):
-        """Makes the input in kept/, and copies it to root/in; the options of a program for it."""
+        """Makes the input in kept/, and copies it to root/in; returns a program's options."""
         for folder in ("kept/in", "kept/out", "root/in", "root/out"):
             shutil.rmtree(self.box.work / folder)
             (self.box.work / folder).mkdir()
@@ -245,10 +245,10 @@ class Trials:
         return ["--in-place"] if "in-place" in case.words else []
 
     def run(self, program, variant, options):
-        """Runs a program, and says what came of it: an outcome and a line, or None and "" where there is an output to judge."""
+        """Runs a program; returns an outcome and a line, or None and "" if its output can be judged."""
         sanitized = 3 if variant == "sanitized" else 1
         verdict = self.box.run([f"bin/{program.name}-{variant}", *options], SECONDS * sanitized, CLOCK * sanitized, 0 if sanitized > 1 else MEMORY)
-        for name in OUTPUTS:  # of our own user it could be a link
+        for name in OUTPUTS:  # the student's program could have made a link
             if (self.box.root / f"out/{name}.npy").is_symlink():
                 (self.box.root / f"out/{name}.npy").unlink()
         errors = self.box.errors()
@@ -271,7 +271,7 @@ class Trials:
         return None, ""
 
     def check(self, program, options, topic):
-        """Is the output right? The outcome, a line about it, and what it is about."""
+        """Judges the output; returns the outcome, a line about it, and its topic."""
         if program.kind in ("rows", "merge", "share", "dsink"):
             options = []
         verdict, array, text = judge(self.box, "check", program.kind, self.box.root.resolve() / "out", "--", *options)
@@ -302,7 +302,7 @@ class Trials:
             topic = ""
             if outcome is None:
                 outcome, text, topic = self.check(program, options, case.topic)
-            # the first wrong case says what to read: the others may be wrong for the same reason
+            # by the first wrong case: others may have the same cause
             self.add(criterion, program.name, case.name, outcome, text, core, "" if told else topic)
             told = told or outcome == "wrong"
             hopeless = outcome == "too slow"
@@ -360,7 +360,7 @@ class Trials:
 
 
 class Report:
-    """What came of a grading. `figures` is the seed of the questions, or None."""
+    """A grading's result. `figures` is the questions' seed, or None."""
 
     def __init__(self, assignment, name, seed):
         self.assignment, self.name, self.seed = assignment, one_line(name), seed
@@ -370,7 +370,7 @@ class Report:
         return sum(c.earned if earned else c.points for c in self.assignment.criteria if c.kind != "elsewhere")
 
     def give_points(self):
-        """Counts and sanitizers earn all or nothing, and nothing where most outputs are wrong: a function that does nothing does nothing wrong."""
+        """Counts and sanitizers earn all or nothing, and nothing if most outputs are wrong: an empty function would pass them."""
         output = {c.part: c for c in self.assignment.criteria if c.kind == "output" and c.trials}
         for c in self.assignment.criteria:
             if c.kind in ("output", "numbers"):
@@ -381,7 +381,7 @@ class Report:
 
 
 def which_chapter(submission, chapter):
-    """The folder of the chapter: as given, as STARTER says, or the one whose folder is there."""
+    """The chapter's folder: as given, from STARTER, or the one that the submission has."""
     if chapter:
         return chapter_of(chapter) or fail("CHAPTER", f"expected a chapter, as in CHAPTER=03, found '{chapter}'")
     word = submission.starter().get("chapter") if not submission.refused else None
@@ -391,7 +391,7 @@ def which_chapter(submission, chapter):
 
 
 def why_nothing(submission, assignment):
-    """Where none of the exercise's files is there, what is there says why."""
+    """Explains, from the files that are there, why none of the exercise's is."""
     files = ["answers.txt", *(program.file for program in assignment.programs)]
     if any(submission.find(assignment.chapter, file) for file in files):
         return ""
@@ -412,13 +412,13 @@ def try_numbers(report, submission, criterion, trials):
         trials.add(criterion, "answers.txt", "the numbers", "not run", why)
         return
     for name, verdict, given in judge_numbers(report.assignment.chapter, report.figures, text):
-        # what is right stays here: it could be handed in the next time
+        # no right answers: they could be handed in next time
         said = {"right": "right", "wrong": f"got {given}", "missing": "no number given"}[verdict]
         trials.add(criterion, "answers.txt", name, "right" if verdict == "right" else "wrong", said)
 
 
 def grade(path, name, seed, chapter, parts, listed=None):
-    """Grades the submission at `path`. `listed` is the seed of the questions that the teacher's list has for it, or None."""
+    """Grades the submission at `path`. `listed` is its seed in the teacher's list, or None."""
     submission = Submission(path)
     assignment = Assignment(which_chapter(submission, chapter), parts)
     if assignment.number == "06" and not (GRADER / "plain/06-fa1.o").exists():
@@ -441,7 +441,7 @@ def grade(path, name, seed, chapter, parts, listed=None):
             if not why:
                 report.texts[program.file] = text
                 why = builder.program(program, text)
-                for file in (box.work / "source").iterdir():  # what was refused must not be there to be included
+                for file in (box.work / "source").iterdir():  # refused files must not be included
                     file.unlink()
             if why:
                 builder.said[program.name] = why

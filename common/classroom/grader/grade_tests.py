@@ -20,14 +20,14 @@ from grade import flags, foreign_headers, points_of
 from similar import of_tests
 from submission import Submission
 
-SECONDS = int(os.environ.get("LIMIT") or 20)  # for the tests with one version
+SECONDS = int(os.environ.get("LIMIT") or 20)  # per version
 LEFT_OUT = re.compile(r"accesses::|.*::leave_no_race$|banks::|count::of_every|.*2_to_the_31|make$|cuda-check$")
-OF_A_STEP = re.compile(r"[^/]*/(steps|fast)/(?!(bench|differences|forward|trace|train)\.)")  # not what shows or times steps
+OF_A_STEP = re.compile(r"[^/]*/(steps|fast)/(?!(bench|differences|forward|trace|train)\.)")  # not those that print or time steps
 SOURCE = "test_mine.c"
 
 
 class Versions:
-    """The wrong versions of a chapter: the text of each, and the words that link it with tests."""
+    """A chapter's wrong versions: their texts, and the words that link them with tests."""
 
     def __init__(self, chapter):
         self.chapter, self.texts = chapter, {}
@@ -63,7 +63,7 @@ class Versions:
         return [name for name in self.texts if (GRADER / "versions" / self.chapter / name / "known").read_text() == "passes"]
 
     def build_one(self, name, libraries):
-        """Its objects, the words that link them, and whether the tests that are handed out pass with it."""
+        """Its objects, the words that link them, and whether the handed-out tests pass."""
         folder = GRADER / "versions" / self.chapter / name
         made_of = [BUILD / "mistakes" / self.chapter / name, *map(Path, flags("TESTS"))]
         if (folder / "known").exists() and all(file.stat().st_mtime <= (folder / "known").stat().st_mtime for file in made_of):
@@ -73,7 +73,7 @@ class Versions:
         folder.mkdir(parents=True, exist_ok=True)
         text = re.sub(r"^Caught by:.*", "Caught by: mine::none", re.sub(r"^Tried in:.*\n", "", self.texts[name], flags=re.M), flags=re.M)
         (folder / "mistake").write_text(text)
-        # a linker that says what it was given: the version is linked with each student's tests
+        # a linker that prints its arguments: the version is linked with each student's tests
         subprocess.run(["sh", "common/tools/mutant.sh", self.chapter, folder / "mistake", folder / "result", folder / "copy"],
                        env={**os.environ, "LINKER": "echo LINK", "TESTED": ""}, stdout=subprocess.DEVNULL, check=False)
         log = (folder / "copy/log").read_text()
@@ -86,14 +86,14 @@ class Versions:
 
 
 class Run:
-    """The tests in an object, with a version, in a box of their own: what passed, what failed, and how it ended."""
+    """Runs an object's tests with a version in a box: what passed, what failed, how it ended."""
 
     def __init__(self, versions, name, mine, libraries, clock=SECONDS):
         cores = os.cpu_count() or 1
         with Box(libraries) as box:
             versions.link(name, str(mine), box.root / "bin/tests")
             (box.root / "proc/self").mkdir()
-            (box.root / "proc/self/exe").symlink_to("/bin/tests")  # all that Criterion needs of /proc
+            (box.root / "proc/self/exe").symlink_to("/bin/tests")  # Criterion needs no more of /proc
             (box.root / "out/tap").touch()
             box.give("root/out/tap")
             begin = time.monotonic()
@@ -109,13 +109,13 @@ class Run:
 
 
 def compiled(box, versions, text):
-    """Compiles the tests in the box; why that cannot be, or ""."""
+    """Compiles the tests in the box; returns an error, or ""."""
     chapter = versions.chapter
     source = box.work / "headers" / chapter / "tests" / SOURCE
     source.parent.mkdir(parents=True, exist_ok=True)
     source.write_text(text)
     words = ["-Iheaders" if word == "-I." else word for word in flags("FLAGS")]
-    for k, word in enumerate(words):  # Criterion that is unpacked in the course's folder, where others may not read
+    for k, word in enumerate(words):  # Criterion unpacked in the course's folder, which other users may not read
         if word.startswith("/") and not word.startswith("/usr/"):
             shutil.copytree(Path(word, "criterion"), box.work / "headers/unpacked/criterion", dirs_exist_ok=True)
             words[k] = "headers/unpacked"
@@ -138,7 +138,7 @@ def compiled(box, versions, text):
 
 
 def judge_tests(tester, text):
-    """Lines of what was found, the last with the points, and what is earned."""
+    """Lines for the report, the last with the points; the points."""
     versions, libraries = tester.versions, tester.libraries
     most = sum(int(words[1]) for words in points_of(versions.chapter) if words[2] == "mutants")
     with Box(libraries) as box:
@@ -195,11 +195,11 @@ class Tester:
 
     @functools.cached_property
     def counted(self):
-        """The names of the wrong versions that count, which are built when they are first needed."""
+        """The names of the wrong versions that count; built on first use."""
         return self.versions.build(self.libraries)
 
     def grade(self, path):
-        """Of a submission: lines, what is earned (None if it was interrupted), and the text."""
+        """A submission's lines, points (None if interrupted), and text."""
         submission = Submission(path)
         text, why = (None, submission.refused) if submission.refused else submission.text(self.versions.chapter, f"tests/{SOURCE}")
         if why:

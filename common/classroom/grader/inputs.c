@@ -1,6 +1,4 @@
-/*
- * The input of a case: numbers from a seed, and what the case wants to be special about them.
- */
+/* The input of a case: numbers from a seed, with the case's special values. */
 #include "common/classroom/grader/judge.h"
 
 #include "common/check/reference.h"
@@ -40,7 +38,7 @@ static void write_scores(const struct numbers *c, size_t rows, size_t cols, uint
     for (size_t i = 0; i < rows; i++) {
         float *row = x + i * cols;
         const size_t j = random_between(seed, STREAM_PLACE, i, 0, cols - 1);
-        const bool odd = i % 2;  // the others stay as they are: a bad row must not spoil the next
+        const bool odd = i % 2;  // every other row is ordinary: a bad row must not spoil the next
         if (c->special == WITH_NAN && odd)
             row[j] = NAN;
         if (c->special == WITH_PLUS_INF && odd)
@@ -58,7 +56,7 @@ static void write_scores(const struct numbers *c, size_t rows, size_t cols, uint
     free(x);
 }
 
-/* Pairs of states: some of blocks of normal scores; for OF_SHARE the second is the merge of both. */
+/* Pairs of states, some of normal scores; for OF_SHARE the second is the merge of both. */
 static void write_states(const struct numbers *c, enum kind kind, size_t rows, uint64_t seed)
 {
     float *x = allocate(rows * 4, sizeof *x, "the input");
@@ -88,7 +86,7 @@ static void write_states(const struct numbers *c, enum kind kind, size_t rows, u
     free(x);
 }
 
-/* For each head its sink, the log-sum-exps of its queries, which count it, and their D. */
+/* Per head: the sink, and lse (with the sink) and D of its queries. */
 static void write_sinks(const struct numbers *c, size_t heads, size_t queries, uint64_t seed)
 {
     const size_t length = 1 + 2 * queries;
@@ -97,7 +95,7 @@ static void write_sinks(const struct numbers *c, size_t heads, size_t queries, u
     for (size_t h = 0; h < heads; h++) {
         float *const head = x + h * length;
         head[0] = head[0] * spread_of(c) + c->shift;
-        for (size_t i = 1; i <= queries; i++) {  // of the keys alone it would be about this
+        for (size_t i = 1; i <= queries; i++) {  // without the sink, lse would be near this
             const double sink = (double)head[0],
                          keys = (double)head[i] + (c->shift == 0.0f ? sink : 0.0);
             head[i] = (float)(fmax(sink, keys) + log1p(exp(-fabs(sink - keys))));
@@ -109,7 +107,7 @@ static void write_sinks(const struct numbers *c, size_t heads, size_t queries, u
 
 // ---- attention -----------------------------------------------------------------------------------
 
-/* Hides about a third of the keys of each text, never the first: nobody may read them. */
+/* Masks about a third of each text's keys, never the first, and makes them NaN. */
 static void hide_keys(struct attention_input *in, uint64_t seed)
 {
     const struct attention *p = &in->p;
@@ -144,7 +142,7 @@ static float row_maximum(const struct attention_input *in, size_t b, size_t h, s
     return m;
 }
 
-/* What the forward pass leaves for the backward pass, from the reference: O, lse, and m and l for fa1; and dO. */
+/* O, lse, m and l of the reference, and dO. */
 static void write_forward_pass(const struct attention_input *in, uint64_t seed)
 {
     const struct attention *p = &in->p;
@@ -194,12 +192,12 @@ static void write_attention(enum kind kind, const struct numbers *c, const struc
     }
     if (c->hidden)
         hide_keys(&in, options->seed);
-    // the scores of a row are all larger by this, or smaller: rows that are neighbours have maxima far apart
+    // shifts all scores of a row, so that adjacent rows have distant maxima
     for (size_t k = 0; c->spread != 0.0f && k < n; k += p->d)
         in.Q[k] = (k / p->d % 4 == 1 ? c->spread : -c->spread) / p->scale;
     for (size_t k = 0; c->spread != 0.0f && k < attention_key_elements(p); k += p->d)
         in.K[k] = 1.0f;
-    // q k is -inf where q > 0: the first key's, its tile's, and one among others
+    // q k is -inf for a first tile of keys, and for one among others
     for (size_t i = 0; c->special == WITH_MINUS_INF && i < p->Nq; i++)
         in.Q[i] = 0.5f + fabsf(in.Q[i]);
     for (size_t j = 0; c->special == WITH_MINUS_INF && j < p->Nk; j++)

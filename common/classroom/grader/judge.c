@@ -1,11 +1,11 @@
 /*
- * judge make  KIND [WORD…] -- OPTION…    writes the input of a case to in/, as .npy files
- * judge check KIND OUT -- OPTION…        is what a program has written to the folder OUT right for what is in in/?
+ * judge make  KIND [WORD…] -- OPTION…    writes a case's input to in/, as .npy files
+ * judge check KIND OUT -- OPTION…        compares the folder OUT with the reference for in/
  *
- * KIND and the words are those of `programs` and `cases`. The options are a chapter's; of `make` with the shape and the
- * seed, of `check` with the files. `check` prints three fields with tabs between: "right", "wrong", "missing" (never
- * written) or "unlike" (nothing to compare), the first wrong array, and a line about it. It judges by the verdict of
- * common/check/tolerance.h against the double reference.
+ * KIND and the words are those of `programs` and `cases`; the options are a chapter's: the shape
+ * and seed for `make`, the files for `check`. `check` prints, between tabs, "right", "wrong",
+ * "missing" (not written) or "unlike" (not comparable), the first wrong array, and a line about
+ * it, by common/check/tolerance.h.
  */
 #include "common/classroom/grader/judge.h"
 
@@ -19,18 +19,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How an output compares, with the worst element of the first array that is wrong. */
+/* A comparison, with the worst element of the first wrong array. */
 struct finding {
     bool right;
     const char *array;     // "O"
     char place[100];       // "b, h, i, c = 0, 1, 3, 2"
-    double got, expected;  // there …
-    bool missing;          // … where nothing was written
+    double got, expected;  // at the worst element
+    bool missing;          // nothing was written there
     double error;          // the largest
-    char unlike[240];      // why there is nothing to compare, or ""
+    char unlike[240];      // why it is not comparable, or ""
 };
 
-/* The array FOLDER/NAME.npy of this shape, or NULL, and why in `why` (240 bytes); free() it. */
+/*
+ * The array FOLDER/NAME.npy of this shape, to be freed; or NULL, and the reason in `why` (240
+ * bytes).
+ */
 static float *take(const char *folder, const char *name, int dims, const size_t *shape, char *why)
 {
     char path[4096], found[100], right[100];
@@ -54,7 +57,7 @@ static float *take(const char *folder, const char *name, int dims, const size_t 
     return x;
 }
 
-/* Says where `d` is worst: in an array of this shape, from element `first` on. */
+/* Describes the worst element of an array of this shape, whose part begins at `first`. */
 static void blame(struct finding *f, const char *array, const struct difference *d, size_t first,
                   int dims, const size_t *shape, const char *axes)
 {
@@ -72,7 +75,7 @@ static double size_of(const struct difference *d)
     return d->mismatched ? (double)NAN : d->max_abs;
 }
 
-/* Adds a comparison of one array, or of a piece of it, to what is known; the first wrong one is blamed. */
+/* Adds a comparison of an array, or a part; keeps the first wrong one. */
 static void add(struct finding *f, const char *array, struct difference d, size_t first, int dims,
                 const size_t *shape, const char *axes)
 {
@@ -97,13 +100,13 @@ static void judge_rows(struct finding *f, const struct npy *input, const float *
     free(right);
 }
 
-/* What a few roundings by hand may be off by at most: there is nothing to average. */
+/* A few roundings are allowed: there is no average. */
 static struct exact at_most(double value, double off)
 {
     return (struct exact){ .value = value, .sigma = 0.0, .bias = off };
 }
 
-/* Two states into one, or a share: a few roundings are allowed, of numbers that are some ulp off themselves. */
+/* Merged states or shares: a few roundings of numbers that are off by some ulp. */
 static void judge_states(struct finding *f, size_t rows, enum kind kind, const float *x,
                          const float *y)
 {
@@ -115,7 +118,7 @@ static void judge_states(struct finding *f, size_t rows, enum kind kind, const f
         const double of_b = lb > 0.0 ? lb * exp(mb - m) : 0.0;
         const double values[2] = { kind == OF_MERGE ? m : la > 0.0 ? of_a / lb : 0.0, of_a + of_b };
         const double size = fmax(fabs(values[width - 1]), kind == OF_MERGE ? 1.0 : 0.0);
-        const double tiny = 0x1p-126;  // and below the smallest normal number there is no precision
+        const double tiny = 0x1p-126;  // below the smallest normal number there is no precision
         const double ulps = (16.0 + (isfinite(ma) && isfinite(mb) ? fabs(ma - mb) : 0.0)) * 0x1p-24;
         const struct exact right[2] = { at_most(values[0], ulps * size + tiny),
                                         at_most(values[1], ulps * size + tiny) };
@@ -124,7 +127,7 @@ static void judge_states(struct finding *f, size_t rows, enum kind kind, const f
     }
 }
 
-/* The gradient of each head's sink: a sum of terms, each as far off as the exponential in it may be. */
+/* Each head's sink gradient: a sum of terms, each as far off as its exponential may be. */
 static void judge_dsink(struct finding *f, const struct npy *input, const float *x, const float *y)
 {
     const size_t heads = input->shape[0], length = input->shape[1], n = (length - 1) / 2;
@@ -145,7 +148,7 @@ static void judge_dsink(struct finding *f, const struct npy *input, const float 
 
 static const char AXES[] = "b, h, i, c";
 
-/* A sink is a key without a value: of each row it takes the share that it has of the sum, and the rest stays as it was. */
+/* A sink is a key without a value: it takes its share of each row's sum. */
 static void count_sinks(struct attention_check *check, const struct attention *p,
                         const float *sinks)
 {
@@ -211,7 +214,7 @@ static void judge_backward(struct finding *f, const struct attention_input *in, 
         double largest = 0.0;
         for (size_t k = 0; k < shape[0] * shape[1] * shape[2] * shape[3]; k++)
             largest = fmax(largest, fabs(check.right[g][k].value));
-        // Of one query and one key the weight is 1, but for its rounding.
+        // With one query and one key the weight is 1, except for rounding.
         const bool is_one_pair = check.shape[DQ][2] == 1 && check.shape[DK][2] == 1;
         blamed = !is_explained(d) || (g == DV && is_one_pair && d.max_abs > 0x1p-21 * largest);
         f->right = f->right && !blamed;

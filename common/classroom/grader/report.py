@@ -1,4 +1,4 @@
-"""report.py - what came of a grading: for a reader, and in the forms of Gradescope and Classroom 50."""
+"""report.py - writes a grading's result: as text, and for Gradescope and Classroom 50."""
 import datetime
 import json
 import os
@@ -18,7 +18,7 @@ def write(path, text):
 
 
 def reason(report, c):
-    """Why a criterion has fewer points than its trials alone would say, or ""."""
+    """Why a criterion has fewer points than its trials alone would give, or ""."""
     if report.refused:
         return f"nothing was graded: {report.refused}"
     if c.trials and c.passed() == c.tried() and c.earned < c.points:
@@ -53,7 +53,7 @@ def text(report):
 
 
 def tests(report):
-    """For the services: of each criterion that is judged here its name, points, whether they are all there, and lines."""
+    """For the services: each graded criterion's name, points, whether it is complete, and lines."""
     for c in report.assignment.criteria:
         if c.kind != "elsewhere":
             lines = [line for t in c.trials for line in trial_lines(t)]
@@ -70,7 +70,7 @@ def gradescope(report):
 
 
 def classroom50(report):
-    """What the runner of Classroom 50 has put into the environment; where it has not, a stand-in that is no lie."""
+    """Classroom 50's values from the environment, or neutral ones."""
     def given(name, otherwise):
         return os.environ.get(name) or otherwise
     commit = given("COMMIT_URL", "none")
@@ -84,7 +84,7 @@ def classroom50(report):
 
 
 def notes(report):
-    """The note of a table: of each criterion that earned nothing why, and each reason once."""
+    """A table's note: why criteria earned nothing, each reason once."""
     found = [report.refused] if report.refused else []
     for c in report.assignment.criteria:
         if report.refused or c.kind == "elsewhere" or c.earned or not c.points:

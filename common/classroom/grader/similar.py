@@ -1,9 +1,9 @@
-"""similar.py - what of a submission is equal to the course's solution, or to somebody else's: comments, white space and names do not count."""
+"""similar.py - parts of a submission that equal the course's solution or another student's, without comments, white space and names."""
 import hashlib
 import re
 from pathlib import Path
 
-LEAST = 20  # tokens: shorter pieces are often equal
+LEAST = 20  # tokens: shorter parts are often equal
 KEYWORDS = set("break case char const continue default do double else enum extern float for if int long return short signed sizeof static "
                "struct switch typedef union unsigned void volatile while bool size_t".split())
 NO_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|^[ \t]*#[^\n]*', re.S | re.M)
@@ -11,7 +11,7 @@ TOKEN = re.compile(r'[A-Za-z_]\w*|"(?:[^"\\\n]|\\.)*"|[\d.]\w*|\S')
 
 
 def folded(text):
-    """The tokens with each name as its number in order of appearance; "" if they are few."""
+    """A hash of the tokens, names numbered in order of appearance; "" if they are few."""
     names, tokens = {}, TOKEN.findall(NO_CODE.sub("", text))
     words = [str(names.setdefault(t, len(names))) + "n" if re.match(r"[A-Za-z_]", t) and t not in KEYWORDS else t for t in tokens]
     return hashlib.sha256(" ".join(words).encode()).hexdigest()[:16] if len(words) >= LEAST else ""
@@ -22,7 +22,7 @@ def gaps(text):
 
 
 def units_of(files, texts):
-    """For each gap of a part, FILE:N, what it comes to; if the file has lost its marks, for the file."""
+    """FILE:N and hash of each gap of a part; of the file, if its markers are gone."""
     for name in dict.fromkeys(file for of_part in files.values() for file in of_part if ":" in file):
         file, number = name.split(":")
         found = gaps(texts.get(file, ""))
@@ -32,7 +32,7 @@ def units_of(files, texts):
 
 
 def of_code(assignment, texts):
-    """{"all": how many pieces, "course": how many are the course's, "others": those that are not}."""
+    """{"all": number of parts, "course": number of the course's, "others": the rest}."""
     mine = dict(units_of(assignment.files, texts))
     whole = {file: Path(assignment.chapter, file).read_text() for file in texts}
     course = dict(units_of(assignment.files, whole)) | {f"{file} whole": folded(text) for file, text in whole.items()}
@@ -45,7 +45,7 @@ def blocks(text):
 
 
 def of_tests(chapter, text):
-    """The same of tests, one by one; those that are handed out do not count."""
+    """The same for single tests, without those handed out."""
     paths = list(Path(chapter, "tests").glob("*.c"))
     handed_out = set().union(*(blocks(path.read_text()) for path in paths if path.name == "mine.c"))
     course = set().union(*(blocks(path.read_text()) for path in paths)) - handed_out

@@ -1,6 +1,6 @@
-"""submission.py - what a student handed in: a folder, .tar.gz, .tar or .zip, or a folder with one of these in it.
+"""submission.py - reads a submission: a folder, .tar.gz, .tar or .zip, or a folder with one of these.
 
-It is never unpacked. Its files are read one by one, as text.
+It is never unpacked; files are read one by one, as text.
 """
 import gzip
 import io
@@ -20,12 +20,12 @@ def one_line(text):
 
 
 def stem(name):
-    """The name of a submission without the ending of an archive."""
+    """The name without an archive's ending."""
     return next((name[: -len(end)] for end in ARCHIVES if name.endswith(end)), name)
 
 
 class Submission:
-    """files is a name for each file; refused says why nothing of it is taken, or is empty."""
+    """files: all names. refused: why it cannot be graded, or ""."""
 
     def __init__(self, path):
         self.path = Path(path)
@@ -66,7 +66,7 @@ class Submission:
         self.take(every)
 
     def take(self, every):
-        """The names of files: (name, is it something else, is it a folder) for each."""
+        """Takes (name, is neither file nor folder, is folder) for each entry."""
         odd = next((name for name, other, _ in every if other), None)
         out = next((name for name, _, _ in every if name.startswith("/") or ".." in name.split("/")), None)
         self.files = [re.sub(r"^(\./)+", "", name) for name, _, folder in every if not folder]
@@ -81,7 +81,7 @@ class Submission:
             self.refused = "there is no file in it"
 
     def find(self, chapter, file):
-        """Which names are file `file` of the chapter: with the chapter's folder, without, or without any; one, if all is well."""
+        """Names that may be the chapter's `file`, with or without folders; normally one."""
         for ending in (f"{chapter}/{file}", file, file.rsplit("/", 1)[-1]):
             found = [name for name in self.files if name == ending or name.endswith("/" + ending)]
             if found:
@@ -93,10 +93,10 @@ class Submission:
         try:
             return self.read_from(self.true_names[name])
         except (OSError, RuntimeError, ValueError, KeyError, zipfile.BadZipFile, tarfile.TarError, EOFError, NotImplementedError):
-            return b""  # as of one with a password
+            return b""  # e.g. with a password
 
     def text(self, chapter, file):
-        """The text of a file of the chapter, or None; and what is wrong with it, or ""."""
+        """The text of a chapter's file, or None; and an error, or ""."""
         found = self.find(chapter, file)
         if len(found) > 1:
             return None, f"{file}: it is there more than once"
@@ -112,7 +112,7 @@ class Submission:
         return content.decode("utf-8", "replace"), ""
 
     def near(self, chapter, file):
-        """Which name, not one of the chapter's own, a file that is not there may have instead."""
+        """A similar name, not one of the course's, for a missing file."""
         of_course = {path.name for path in Path(chapter).rglob("*")}
         base = file.rsplit("/", 1)[-1]
         start, ending = base.split(".")[0].lower(), "." + base.rsplit(".", 1)[-1]
@@ -121,7 +121,7 @@ class Submission:
         return f", which has {one_line(alike[0])}" if alike else ""
 
     def starter(self):
-        """The words of STARTER, by their names."""
+        """STARTER's fields."""
         found = [name for name in self.files if name.rsplit("/", 1)[-1] == "STARTER"]
         lines = self.bytes(found[0]).decode("utf-8", "replace").splitlines() if found else []
         return dict(line.split(None, 1) for line in lines if len(line.split(None, 1)) == 2)

@@ -1,7 +1,6 @@
-# awk -v gaps='1 3' -v others='2' -v parts='masks' -f cut.awk FILE - FILE with these gaps cut out: what stands between
-# BEGIN SOLUTION and END SOLUTION gives way to its STUB, so that the file compiles. Gaps count from 1; others are of parts
-# that the starter does not have. What stands between BEGIN LATER PART and END LATER says the same once more in a later step,
-# and goes with that part.
+# awk -v gaps='1 3' -v others='2' -v parts='masks' -f cut.awk FILE - FILE with these gaps cut out: the lines from BEGIN SOLUTION
+# to END SOLUTION are replaced by their STUB, so that the file compiles. Gaps count from 1; others belong to parts that the
+# starter does not have. Lines from BEGIN LATER PART to END LATER repeat the solution in a later step, and are cut with PART.
 
 /\/\/ BEGIN LATER/ {
     later = index(" " parts " ", " " $NF " ") > 0

@@ -1,5 +1,5 @@
-# awk -f gaps.awk FILE - for each gap: its number, the line where it begins, `untouched` if there is nothing in it but
-# the STUB that a starter comes with, else `touched`, and the line of the STUB if it is there.
+# awk -f gaps.awk FILE - for each gap: its number, its first line, `untouched` if it has only the starter's STUB, else
+# `touched`, and the line of the STUB if it has one.
 
 /\/\/ BEGIN SOLUTION/ { n++; begin = FNR; state = "untouched"; stub = ""; inside = 1; next }
 /\/\/ END SOLUTION/   { print n, begin, state, stub; inside = 0 }

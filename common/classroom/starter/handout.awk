@@ -1,5 +1,5 @@
-# awk -v chapter=NAME -v parts="PART…" -v others="PART…" -f handout.awk exercise/README.md - the exercise as a starter has it: which parts it
-# has, no hints (make hint gives them), no marking guide, and its commands those of the starter.
+# awk -v chapter=NAME -v parts="PART…" -v others="PART…" -f handout.awk exercise/README.md - the starter's exercise: its parts and
+# commands, without hints (make hint prints them) and marking guide.
 
 BEGIN {
     number = substr(chapter, 1, 2)

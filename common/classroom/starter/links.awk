@@ -1,5 +1,5 @@
-# awk -v folder=CHAPTER -f links.awk NAMES PAGE - PAGE, a page of that folder, with only those links that lead somewhere in
-# the starter, whose files and folders NAMES lists, or to the web. Of others the text stays.
+# awk -v folder=CHAPTER -f links.awk NAMES PAGE - PAGE, a page of that folder, with links only to NAMES, the starter's files
+# and folders, or the web. Other links become plain text.
 
 function leads_somewhere(link,    path) {
     if (link ~ /^(https?:|mailto:|#)/) return 1

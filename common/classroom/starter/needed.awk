@@ -1,7 +1,7 @@
-# awk -f needed.awk FILES - FILES names sources, one a line; prints them and what of the course they include, headers of
-# headers too, each once. A name is written from the top of the course.
+# awk -f needed.awk FILES - FILES lists sources, one per line; prints them and all headers of the course that they include,
+# also indirectly, once each, with paths from the course's folder.
 
-# Whether there is such a file; if it has not been seen, it is printed, and read later.
+# Does the file exist? If it is new, prints and queues it.
 function found(path,    line, state) {
     if (path in known) return known[path]
     state = getline line <path

@@ -1,6 +1,6 @@
 #!/bin/sh
-# numbers.sh FILE [SEED] - the figures in the questions of an exercise, as SEED chooses them, and the numbers
-# that answer them. FILE is an exercise/numbers (the README.md above). Prints lines
+# numbers.sh FILE [SEED] - SEED's figures in an exercise's questions, and the answers. FILE is an exercise/numbers
+# (the README.md above). Prints lines
 #
 #     figure QUESTION NAME PUBLISHED NOW
 #     answer QUESTION NAME TOLERANCE VALUE
@@ -10,7 +10,7 @@ file=$1 seed=${2:-0}
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 
-# Awk cannot evaluate a text, so the expressions become a program. Names of two questions are apart.
+# Awk cannot evaluate a string, so the expressions become a program. Each question has its own names.
 sed -e 's/#.*//' -e '/^ *$/d' "$file" | awk -v seed="$seed" '
     BEGIN {
         print "function ceil(x) { return x == int(x) ? x : int(x) + (x > 0) }"
@@ -21,7 +21,7 @@ sed -e 's/#.*//' -e '/^ *$/d' "$file" | awk -v seed="$seed" '
     }
     $1 == "figure" {
         others = NF - 4
-        draw = int((seed * 7919 + $2 * 104729 + seed * $2 * 31) % 99991 / 7)  # one for all of a question
+        draw = int((seed * 7919 + $2 * 104729 + seed * $2 * 31) % 99991 / 7)  # one per question
         now = seed == 0 || others == 0 ? $4 : $(5 + draw % others)
         printf "print \"figure %s %s %s %s\"; %s = %s\n", $2, $3, $4, now, $3, now
         next

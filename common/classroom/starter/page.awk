@@ -1,5 +1,5 @@
-# awk -f page.awk SOURCE… PAGE - PAGE without what quotes the solutions of these sources. A line that a source has
-# outside of its gaps too does not count: the head of a loop makes no solution of what it stands in.
+# awk -f page.awk SOURCE… PAGE - PAGE without listings that quote these sources' solutions. Lines that a source also has
+# outside its gaps do not count: the head of a loop is no solution.
 
 function bare(line) {
     sub(/\/\/.*/, "", line)
@@ -8,7 +8,7 @@ function bare(line) {
     sub(/ $/, "", line)
     return line
 }
-FNR == 1 {  # the source before this one is at its end
+FNR == 1 {  # the last source has ended
     for (text in gap) if (!(text in elsewhere)) solution[text] = 1
     split("", gap)
     split("", elsewhere)

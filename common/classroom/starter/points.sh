@@ -1,5 +1,5 @@
 #!/bin/sh
-# points.sh CHAPTER... - the points of the exercises as a table: by a program, by numbers, by tests written, by a person.
+# points.sh CHAPTER... - a table of the exercises' points: graded by program, by numbers, by written tests, by a person.
 echo '| chapter | parts with gaps | a program | numbers | tests written | a person | all |'
 echo '|---|---|---|---|---|---|---|'
 for chapter; do

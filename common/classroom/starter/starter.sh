@@ -1,7 +1,7 @@
 #!/bin/sh
-# starter.sh CHAPTER OUT [PARTS] [SEED] - writes the folder OUT, in which a student does the exercise of a
-# chapter: the README.md above says what is in it. From the Makefile come EARLIER, the sources of earlier chapters that the
-# chapter is linked with, and FLAGS, what C is compiled with. Writes nothing if anything is wrong.
+# starter.sh CHAPTER OUT [PARTS] [SEED] - writes a chapter's starter to the folder OUT (the README.md above describes
+# it). From the Makefile come EARLIER, the linked sources of earlier chapters, and FLAGS, C's options. Writes nothing
+# on an error.
 chapter=$1 out=$2 parts=$3 seed=${4:-0}
 number=${chapter%%_*}
 here=common/classroom/starter
@@ -18,8 +18,8 @@ parent=$(dirname "$out")
 case $seed in '' | *[!0-9]*) refuse "SEED=$seed: expected a whole number, 0 for the figures as published" ;; esac
 [ "${#seed}" -le 9 ] || refuse "SEED=$seed: expected at most 9 digits"
 
-# Without PART= all parts that are worth points and go together; tests (and bugs) come by themselves, for
-# they begin with the chapter as it should be.
+# Without PART=, all parts with points that fit together; tests and bugs have starters of their own, since
+# they begin with the right chapter.
 whole_chapter='tests bugs'
 known=$(exercise_parts | tr '\n' ' ')
 if [ -z "$parts" ]; then
@@ -48,7 +48,7 @@ trap 'exit 1' HUP INT TERM
 list() { find "$@" 2>/dev/null | sort; }
 each() { printf '%s\n' "$@"; }
 
-# The chapter, without what shows the solution; of earlier ones and of common what it is built from.
+# The chapter without solutions; the sources of common and earlier chapters that it needs.
 own=$(list "$chapter" -type f ! -name planted.txt ! -path "$chapter/program/peers/*" ! -path "$chapter/machines/*" \
     ! -name '*.md' ! -name '*.ipynb' ! -path '*/exercise/numbers*' ! -path '*/tests/*')
 [ -z "$with_tests" ] || own="$own $(list "$chapter/tests" -type f ! -name mine.c ! -name 'mistakes.*')"
@@ -61,7 +61,7 @@ own=$(list "$chapter" -type f ! -name planted.txt ! -path "$chapter/program/peer
     list common/check common/cpu common/files common/lab common/measure common/problem common/program common/setup.sh common/docs/GLOSSARY.md
     list common/data common/tests/golden -type f ! -name '*.py'
     case $own in *.cu*) list common/cuda -type f ! -name '*.md' ! -path '*/tests/*' ;; esac
-    case $number in 04 | 05)  # the model in which the student's step can write
+    case $number in 04 | 05)  # a model that can write with the student's step
         for file in python.mk binding.h binding.c "binding_$number.c" fetch.sh find.sh model.sh flash.py look.py write.py write_check.py write_reference.json; do
             [ ! -f "common/python/$file" ] || echo "common/python/$file"
         done ;;
@@ -70,7 +70,7 @@ own=$(list "$chapter" -type f ! -name planted.txt ! -path "$chapter/program/peer
     each common/tools/typed.mk common/tools/build.mk common/tools/tests.mk common/tools/chapters.mk
     each common/classroom/starter/exercise.sh common/classroom/starter/gaps.awk common/classroom/starter/student.sh
 } | sort -u >"$work/files"
-course=$work/course  # what is not the student's
+course=$work/course  # everything but the student's files
 mkdir "$course"
 tar -cf "$work/files.tar" -T "$work/files" && tar -xpf "$work/files.tar" -C "$course" || exit 2
 rm "$work/sources" "$work/files" "$work/files.tar"
@@ -80,7 +80,7 @@ for other in "$course"/0[1-7]_*; do
 done
 [ -n "$with_tests" ] || rm -f "$course"/common/tests/softmax_rows.* "$course"/common/tests/softmax_program.*
 
-# The gaps, and what later steps say once more.
+# The gaps, and their repetitions in later steps.
 for file in $({
     for part in $parts $stubbed; do exercise_gaps "$part" | tr ' ' '\n' | sed 's/:.*//'; done
     grep -rl '// BEGIN LATER' "$chapter" --include='*.c' | sed "s|^$chapter/||"
@@ -88,7 +88,7 @@ for file in $({
     awk -v gaps="$(exercise_numbers "$file" $parts)" -v others="$(exercise_numbers "$file" $stubbed)" -v parts="$(echo $parts $stubbed)" -f $here/cut.awk "$chapter/$file" >"$course/$chapter/$file" || exit 2
 done
 
-# The exercise without hints and marking guide, the hints apart, the chapter's pages without the solution.
+# The exercise without hints and marking guide, the hints, and the chapter's pages without solutions.
 figures=$chapter/exercise/numbers.private  # the teacher's own
 [ -f "$figures" ] || figures=$chapter/exercise/numbers
 sh $here/numbers.sh "$figures" "$seed" >"$work/numbers" &&
@@ -135,7 +135,7 @@ cp LICENSE "$course/"
 # shellcheck disable=SC2086  # words, one a line
 each $FLAGS -Icourse -Icourse/common/earlier >"$work/compile_flags.txt"
 
-# What the folder begins with, made for these parts: a line `@KIND@ …` is for starters with something of that kind.
+# The folder's first files: lines `@KIND@ …` are for starters with parts of that kind.
 case $parts in tests | bugs | questions) kinds=$parts ;; *) kinds=code ;; esac
 [ ! -f "$work/$chapter/answers.txt" ] || kinds="$kinds answers"
 title=$(sed -n '1s/^# //p' "$chapter/exercise/README.md")
@@ -150,7 +150,7 @@ for page in README.md AGENTS.md; do
         $here/folder/Makefile "$here/folder/$page" >"$work/$page" || exit 2
 done
 
-# A page's links lead to what is here, or to the web.
+# Links only to files in the starter, or the web.
 (cd "$work" && find . -mindepth 1 | sed 's|^\./||') >"$work/names"
 (cd "$work" && find . -name '*.md' | sed 's|^\./||') | while read -r page; do
     awk -v folder="$(dirname "$page")" -f $here/links.awk "$work/names" "$work/$page" >"$work/page" && cp "$work/page" "$work/$page" || exit 2

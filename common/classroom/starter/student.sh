@@ -1,19 +1,19 @@
 #!/bin/sh
-# student.sh test|debug|hint|watch|progress|submit|sync|objects [PART] - the commands of a starter, in its folder course. The student's
-# files, below the folder above, are copied to where the course has its own.
+# student.sh test|debug|hint|watch|progress|submit|sync|objects [PART] - a starter's commands, in its folder course. The
+# student's files, in the folder above, are copied over the course's.
 chapter=$(sed -n 's/^chapter //p' ../STARTER)
 points=$chapter/exercise/points
 . common/classroom/starter/exercise.sh
 command=$1 only=$2
 parts=$(sed -n 's/^parts //p' ../STARTER | tr ',' ' ')
-set -f  # suite/* is for the test program
-export OMP_WAIT_POLICY=passive  # threads that wait leave their core to the other tests
+set -f  # suite/* is a test filter
+export OMP_WAIT_POLICY=passive  # waiting threads leave their core to other tests
 
 if [ -n "$only" ]; then
     case " $parts " in *" $only "*) ;; *) echo "make $command: PART=$only: expected one of: $parts" >&2; exit 2 ;; esac
 fi
 
-# The files that the student writes, of all parts or of $1, and a copy of each in its place.
+# Copies the student's files, of all parts or of $1, to their places.
 files_of() { for one in ${1:-$parts}; do exercise_files "$one" | tr ' ' '\n' | sed -e 's/:.*//' -e '/^-$/d'; done | sort -u; }
 for file in $(files_of); do
     mine=../$chapter/$file
@@ -27,7 +27,7 @@ for file in $(files_of); do
     fi
 done
 
-# Where a part's gaps are that are still empty, as "FILE, lines 22 and 40" and so on; nothing if none is.
+# A part's empty gaps, as "FILE, lines 22 and 40", or nothing.
 empty_gaps() {
     for gap in $(exercise_gaps "$1"); do
         awk -f common/classroom/starter/gaps.awk "$chapter/${gap%:*}" |
@@ -38,14 +38,14 @@ empty_gaps() {
         { lines = lines (many ? ", " : "") last; last = $2; many = 1 }
         END { put(); if (files) print "" }'
 }
-# Lines of a STUB beside which something was written: what they return or leave out may hide it.
+# Lines with a STUB next to new code, which the STUB may make unreachable.
 stubs_left() {
     for gap in $(exercise_gaps "$1"); do
         awk -f common/classroom/starter/gaps.awk "$chapter/${gap%:*}" |
             awk -v n="${gap#*:}" -v file="$chapter/${gap%:*}" '$1 == n && $3 == "touched" && $4 != "" { print "    " file ", line " $4 ": the line with STUB is still there" }'
     done
 }
-# The questions' numbers: how many are asked for, how many are given, and lines with something that is none.
+# The questions' numbers: how many there are, how many are answered, and lines that are no numbers.
 numbers() {
     [ ! -f "$chapter/answers.txt" ] || awk '
         { sub(/\r$/, "") }
@@ -65,7 +65,7 @@ that_pass() { echo "$passed $(of_number "$passed" 'test passes' 'tests pass')"; 
 that_fail() { echo "$failed of $((passed + failed)) $(of_number $((passed + failed)) test tests) $(of_number "$failed" fails fail)"; }
 whole_missing() { for file in $(exercise_whole "$1"); do [ -f "$chapter/$file" ] || echo "$chapter/$file"; done; }
 
-# Runs the tests of one filter, and ends them when none has begun or ended for so many seconds: then build/hangs is there.
+# Runs one filter's tests; ends them, and writes build/hangs, when no test has begun or ended for $limit seconds.
 limit=${LIMIT:-15}
 run_filter() {
     rm -f build/hangs
@@ -78,7 +78,7 @@ run_filter() {
             if [ "$now" = "$before" ]; then idle=$((idle + 1)); else idle=0; fi
             before=$now
             [ ! -t 2 ] || [ $idle -lt 3 ] || printf '\r%s waits for a test: %d of at most %d seconds ' "$part" $idle "$limit" >&2
-            [ $idle -lt "$limit" ] || { : >build/hangs && kill -9 $running; }  # and what it has started
+            [ $idle -lt "$limit" ] || { : >build/hangs && kill -9 $running; }  # and its children
         done
     ) &
     watching=$!
@@ -89,8 +89,8 @@ run_filter() {
     [ ! -t 2 ] || printf '\r\033[K' >&2
 } 2>/dev/null
 
-# Runs a part's tests. Leaves what failed in build/failed, their numbers in $passed and $failed, and in build/engine
-# the first report of the CPU that stands in for a GPU: it ends a test, which then can say nothing itself.
+# Runs a part's tests. Leaves failed ones in build/failed, counts in $passed and $failed, and the emulator's first
+# report, which ends its test, in build/engine.
 run_tests() {  # part
     : >build/tap
     : >build/engine
@@ -128,7 +128,7 @@ test_part() {
             return 1
         fi
         if [ "$part" = bugs ]; then
-            # A heading for each bug, and below it what a person reads.
+            # A heading per bug, with text for a person to grade.
             given=$(awk '/^# Bug/ { asked++; empty = 1; next } NF && empty { given++; empty = 0 } END { printf "%d of %d", given, asked }' "$chapter/answers.txt")
             say "$part" "$given" "a person reads $chapter/answers.txt"
             note "$part written $given"
@@ -165,7 +165,7 @@ test_part() {
         return 1
     fi
     if [ "$part" = tests ]; then
-        # They are never done: what they are worth wrong versions say, which only the course has.
+        # Never complete: tests are graded by wrong versions, which only the course has.
         say "$part" 'written' "$(that_pass); how many wrong versions they reject is counted after you hand in"
         note "$part written $passed"
         return 0
@@ -182,7 +182,7 @@ test)
     hanging=''
     for part in ${only:-$parts}; do
         tested=$(exercise_tested "$part")
-        if [ -n "$hanging" ] && [ -n "$(exercise_tests "$part")" ]; then  # which this one may need
+        if [ -n "$hanging" ] && [ -n "$(exercise_tests "$part")" ]; then  # which this part may need
             say "$part" 'not tested' "because $hanging does not come to its end"
             points_tested=$((points_tested + tested)) points_more=$((points_more + $(exercise_worth "$part") - tested))
             continue
@@ -194,7 +194,7 @@ test)
     [ $points_tested -eq 0 ] || echo "$points_now of $points_tested points so far$([ $points_more -eq 0 ] || echo "; $points_more more are marked after you hand in")"
     exit $status ;;
 objects)
-    # Of a header the first kernel that includes it: one shows the messages that all would.
+    # For a header, the first kernel that includes it: all would show the same messages.
     files_of | while read -r file; do
         [ -f "$chapter/$file" ] || continue
         case $file in
@@ -204,7 +204,7 @@ objects)
         esac
     done ;;
 debug)
-    # The part, and its first test that failed; else the first part with gaps, and its first test.
+    # The part and its first failed test; else the first part with gaps, and its first test.
     failed=$(grep "^${only:-.*} " build/first_failed 2>/dev/null | head -n 1)
     part=${only:-${failed%% *}}
     [ -n "$part" ] || part=$(for p in $parts; do [ -z "$(exercise_gaps "$p")" ] || echo "$p"; done | head -n 1)
@@ -226,7 +226,7 @@ debug)
     echo 'On the program:'
     echo "    cd course && $debugger build/debug/$chapter" ;;
 watch)
-    # Of each part its files as they were when it was tested last. On a terminal a key is waited for, a second at a time.
+    # Each part's files as last tested. On a terminal, polls for a key every second.
     if [ -t 0 ]; then
         before=$(stty -g)
         trap 'stty "$before"' EXIT
@@ -259,7 +259,7 @@ hint)
     awk -v part="$part" -v level="$level" '
         /^@/ { flush(); wanted = 0; for (k = 2; k <= NF && $k !~ /^[123]$/; k++) if ($k == part) wanted = 1
                wanted = wanted && $k == level; if (wanted) { sub(/^@.* [123] /, ""); print part ", hint " level " of 3: " $0 } next }
-        # Its paragraphs, in lines of at most 96 signs, with what stands in backticks in one of them.
+        # Paragraphs, wrapped at 96 characters, never within backticks.
         function flush() { if (row != "") print "    " row; row = "" }
         wanted && NF == 0 { flush(); print "" }
         wanted {

@@ -1,5 +1,5 @@
-# numbers.sh … | awk -f variant.awk - exercise/README.md - the exercise with the figures in its questions as a seed chooses
-# them. A figure is replaced where it stands as a word of its own in its question, but for the points.
+# numbers.sh … | awk -f variant.awk - exercise/README.md - the exercise with a seed's figures in its questions: replaces
+# whole words in the figure's question, except the points.
 
 FNR == 1 { file++ }
 file == 1 && $1 == "figure" && $4 != $5 { as[$2, $4] = $5 }

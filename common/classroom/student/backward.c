@@ -1,6 +1,6 @@
 /*
- * Chapter 07: in/q.npy, k.npy, v.npy and do.npy, with o.npy, lse.npy, m.npy and l.npy of the forward pass, to
- * out/dq.npy, dk.npy and dv.npy. The function is the step LESSON.
+ * Chapter 07's step LESSON: in/q.npy, k.npy, v.npy, do.npy and the forward pass's o.npy, lse.npy,
+ * m.npy and l.npy to out/dq.npy, dk.npy and dv.npy.
  */
 #include "07_backward/steps/steps.h"
 #ifndef LESSON

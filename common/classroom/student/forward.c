@@ -1,6 +1,6 @@
 /*
- * Chapters 04 and 05: in/q.npy, k.npy and v.npy to out/o.npy and lse.npy, with a chapter's options. The function
- * is chapter 04's, or the step LESSON of chapter 05; with SINK it takes the sinks of in/x.npy too.
+ * Chapter 04's function, or chapter 05's step LESSON: in/q.npy, k.npy and v.npy, with SINK also
+ * x.npy, to out/o.npy and lse.npy.
  */
 #if defined SINK
 #include "05_flash_tiled_cpu/steps/sink.h"

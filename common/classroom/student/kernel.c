@@ -1,6 +1,6 @@
 /*
- * Chapter 06: in/q.npy, k.npy and v.npy to out/o.npy and lse.npy, by the kernel LESSON, which runs on the CPU. The
- * build that counts says how many cycles shared memory took, and how few would have done.
+ * Chapter 06's kernel LESSON, on the CPU: in/q.npy, k.npy and v.npy to out/o.npy and lse.npy. The
+ * counting build reports shared memory's cycles, and the fewest possible.
  */
 #include "06_flash_tiled_cuda/kernels/kernels.h"
 #ifndef LESSON
@@ -23,14 +23,14 @@
 
 kernel_launcher LAUNCH_OF(LESSON);
 
-/* device_memory.cpp: a copy of these bytes on the device, which reports know by that name; and back, once all kernels have ended. */
+/* device_memory.cpp: a device copy, named `name` in reports; and back, after all kernels. */
 void *device_copy(const void *from, size_t bytes, const char *name);
 void device_read(void *to, const void *array, size_t bytes);
 void device_free(const void *array);
 
 static const struct program program = { .chapter = 6, .name = "student" };
 
-/* A NaN that no kernel makes, in either type of 16 bits. */
+/* A NaN that no kernel produces, in both 16-bit types. */
 static const uint16_t NARROW_POISON = 0x7fde;
 
 static void *copy_of(const float *x, size_t n, const char *name)
@@ -38,7 +38,7 @@ static void *copy_of(const float *x, size_t n, const char *name)
     return device_copy(x, n * sizeof *x, name);
 }
 
-/* The numbers as 16 bits each, or poison if x is NULL. */
+/* As 16-bit numbers, or poison if x is NULL. */
 static void *narrow_copy_of(enum dtype type, const float *x, size_t n, const char *name)
 {
     uint16_t *narrow = allocate(n, sizeof *narrow, name);
@@ -54,7 +54,7 @@ static void read_narrow(enum dtype type, float *O, const void *array, size_t n)
     uint16_t *narrow = allocate(n, sizeof *narrow, "O");
     device_read(narrow, array, n * sizeof *narrow);
     for (size_t k = 0; k < n; k++)
-        if (narrow[k] != NARROW_POISON)  // else it stays what student_output has made it
+        if (narrow[k] != NARROW_POISON)  // else student_output's poison stays
             O[k] = dtype_number(type, narrow[k]);
     free(narrow);
 }
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
         a.V16 = narrow_copy_of(p->dtype, in.V, keys, "V");
         a.O16 = narrow_copy_of(p->dtype, NULL, n, "O");
     }
-    cuda_cpu_threads(1);  // it may start no other
+    cuda_cpu_threads(1);  // no more threads are allowed
 #ifdef COUNTED
     cuda_cpu_watch(CUDA_WATCH_PROFILE);
 #endif

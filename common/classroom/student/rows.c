@@ -1,6 +1,6 @@
 /*
- * Chapters 01 to 03: in/x.npy, rows of scores, to out/y.npy, their softmax. The function is LESSON of the
- * header LESSON_HEADER. With --in-place it writes over its input.
+ * Chapters 01 to 03, function LESSON of LESSON_HEADER: in/x.npy, rows of scores, to out/y.npy.
+ * --in-place overwrites the input.
  */
 #ifndef LESSON
 #define LESSON online_softmax

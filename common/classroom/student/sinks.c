@@ -1,5 +1,6 @@
 /*
- * Chapter 05's gradient of a sink: in/states.npy, for each head its sink, and lse and D of its queries, to out/y.npy.
+ * Chapter 05's sink gradient: in/states.npy, per head its sink, and lse and D of its queries, to
+ * out/y.npy.
  */
 #include "05_flash_tiled_cpu/steps/sink.h"
 #include "common/classroom/student/student.h"

@@ -1,6 +1,6 @@
 /*
- * Chapter 03's two small functions: in/states.npy, rows of two states (m, l, m, l), to out/y.npy: the merged
- * states (m, l), or the share that the first has of the second.
+ * Chapter 03's two functions: in/states.npy, rows of two states (m, l, m, l), to out/y.npy: the
+ * merged states, or the first's share of the second.
  */
 #include "03_online_softmax/softmax_state.h"
 #include "common/classroom/student/student.h"

@@ -30,7 +30,7 @@ float *student_output(size_t n)
     return x;
 }
 
-/* Not by npy_write, which makes a new file: in out/ none can be made. */
+/* Not npy_write, which creates files: out/ allows none. */
 void student_write(const char *name, int dims, const size_t *shape, const float *x)
 {
     char path[100];
@@ -46,7 +46,7 @@ void student_write(const char *name, int dims, const size_t *shape, const float 
 }
 
 #if defined __SANITIZE_ADDRESS__ || defined ADDRESS_SANITIZER
-/* Read by the sanitizer before there is an environment; leaks are not what is looked for. */
+/* The sanitizer reads it before the environment exists; leaks do not matter here. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {

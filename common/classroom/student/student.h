@@ -1,9 +1,9 @@
 /*
- * What the programs have in common that a student's file is linked with to be graded.
+ * For the programs that a student's file is linked with.
  *
- * Such a program reads arrays from in/, calls the student's function, and writes what came out to files that
- * stand ready in out/. It holds neither the reference nor any other chapter's algorithm, and it judges nothing:
- * whoever overwrites it, or ends it, has only lost the output. But a program that overwrites it can forge what it counts.
+ * Such a program reads arrays from in/, calls the student's function, and writes the results to
+ * existing files in out/. It has neither the reference nor other algorithms, and does not judge:
+ * code that overwrites it only loses its output, but can forge counts.
  */
 #ifndef CLASSROOM_STUDENT_H
 #define CLASSROOM_STUDENT_H
@@ -13,16 +13,16 @@
 
 #include <stddef.h>
 
-/* Reads in/NAME; ends the program if it cannot. */
+/* Reads in/NAME, or exits. */
 struct npy student_read(const char *name);
 
-/* `n` floats that hold the poison. */
+/* `n` floats of poison. */
 float *student_output(size_t n);
 
-/* Writes x to out/NAME, which is there. */
+/* Writes x to out/NAME, which exists. */
 void student_write(const char *name, int dims, const size_t *shape, const float *x);
 
-/* In a build that counts, the loads and stores of all instrumented arrays, to out/counts.npy; in others nothing. */
+/* In a counting build: all arrays' loads and stores, to out/counts.npy. */
 static inline void student_write_counts(void)
 {
 #ifdef COUNTED

@@ -35,7 +35,7 @@ for chapter; do
     same "$chapter, gaps" "$(exercise_lines | awk '$1 == "part" { print $3 }' | tr ',' '\n' | grep -c ':')" "$((gaps))"
 done
 
-# ---- figures: each stands in its question, and another seed changes it ---------------------------
+# ---- figures: each is in its question, and another seed changes it -------------------------------
 for chapter; do
     for seed in 0 1 2 3; do
         sh $here/starter/numbers.sh "$chapter/exercise/numbers" $seed >"$work/numbers" || complain "$chapter/exercise/numbers"
@@ -51,7 +51,7 @@ for chapter; do
     cmp -s "$work/exercise.1" "$chapter/exercise/README.md" && complain "$chapter: seed 1 changes nothing"
 done
 
-# The answers that a program can give: what it counts is what the key says.
+# The answers that a program can give: its counts equal the key.
 all() { sed -n 's/^ *all  *\([0-9][0-9 ]*[0-9]\)   *[0-9].*/\1/p' | tr -d ' ' | head -n 1; }
 for seed in 0 1 2 3; do
     value() { awk -v k="$1" -v q="$2" -v n="$3" '$1 == k && $2 == q && $3 == n { print $5 }' "$work/numbers"; }
@@ -130,7 +130,7 @@ in_starter test && complain 'a wrong merge passes'
 grep -q '^merge  *not yet  *[1-9][0-9]* of [0-9]* tests* fails*;' "$said" && grep -q 'merge::' "$said" || complain "of a wrong merge it is said: $(cat "$said")"
 grep -qx '0 of 3 points so far; 6 more are marked after you hand in' "$said" || complain "of the points of a wrong merge it is said: $(cat "$said")"
 same 'messages about one mistake' "$(grep -c "In function\|warning: unused variable" "$said")" 2
-# Its first test that fails runs in a debugger's process, and stops where the merge is. The course's objects come along, but for those that are looked at.
+# Its first failing test runs in a debugger's process, and stops in the merge. The course's objects are reused, except those debugged.
 debug=$starter/course/build/debug
 mkdir -p "$debug" && cp -Rp "$build/obj" "$build"/*.a "$debug/"
 rm -rf "$debug"/obj/common/tests "$debug"/obj/03_online_softmax
@@ -165,7 +165,7 @@ fi
 in_starter submit || complain "make submit fails: $(cat "$said")"
 same 'what is handed in' "$(tar -tzf "$starter/submission.tar.gz" | sort | tr '\n' ' ')" \
     '03_online_softmax/answers.txt 03_online_softmax/softmax_state.c STARTER '
-# Numbers that are none are named, before somebody loses points for a comma.
+# Lines that are no numbers are reported, so that a comma costs no points.
 sed -e 's/^0.l2 =$/0.l2 = 1.135/' -e 's/^0.l3 =$/0.l3 = 1,503/' -e 's/^1.moves =$/1.moves = about 7/' "$starter/03_online_softmax/answers.txt" >"$work/answers.txt"
 cp "$work/answers.txt" "$starter/03_online_softmax/answers.txt"
 in_starter test PART=questions && complain 'numbers that are none are taken'
@@ -224,7 +224,7 @@ mkdir -p "$bugs/course/build" && cp -Rp "$build/obj" "$build"/*.a "$bugs/course/
 grep -q 'data race' "$said" || complain "bugs: of the first it is said: $(cat "$said")"
 rm -rf "$bugs"
 
-# ---- what a starter says of its tests, here a program that says what it is told to ----------------
+# ---- a starter's report of its tests, here a program with fixed output --------------------------
 fake=$work/fake/course
 mkdir -p "$fake/build/tests" "$fake/common" "$fake/06_flash_tiled_cuda/exercise" "$fake/06_flash_tiled_cuda/kernels/1_float32" "$fake/06_flash_tiled_cuda/kernels/parts" "$fake/06_flash_tiled_cuda/exercise"
 cp -Rp $here "$fake/common/classroom"

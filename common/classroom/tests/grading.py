@@ -1,7 +1,7 @@
 """grading.py RESULT [TEST…] - is the grader right, and what does a cheat earn? Leaves "passed failed skipped" in RESULT.
 
 Each test is a process of its own, and several checks are one grading where they can be. GRADING in the environment is the grader's folder: a
-copy with a mistake in it, or common/classroom/grader. The wrong versions of the grader, in mistakes.txt beside this, must each fail a test.
+copy with a mistake in it, or common/classroom/grader. Each wrong version of the grader, in mistakes.txt, must fail a test.
 """
 import json
 import multiprocessing
@@ -100,7 +100,7 @@ void standard_softmax(const float *x, float *y, size_t n)
 
 
 def nothing_for(body, words, more="", builds="plain"):
-    """It earns nothing, and the report says why."""
+    """It earns nothing, and the report gives the reason."""
     report = graded({SOFTMAX: program(body, more)}, builds=builds)
     said = " ".join(reports.text(report).split())
     check(points(report, "passes output", "passes counts", "passes sanitizer") == [0, 0, 0], f"it earned points: {said}")
@@ -160,7 +160,7 @@ TESTS["right_06"] = lambda: right("06", "fa1,warp,fragments,swizzle,questions")
 
 
 def wrong_versions(number):
-    """Each mistake in a gap costs points of its part, whatever sees it: the output, the counts, or else a sanitizer. One of each file at a time."""
+    """Each mistake in a gap costs points of its part, by the output, the counts, or a sanitizer. One mistake per file at a time."""
     chapter = grade.chapter_of(number)
     files = {p.file for p in grade.Assignment(chapter).programs}
     of_file = {file: [] for file in files}
@@ -206,7 +206,7 @@ def kernels_that_cheat():
 
 @test
 def loses_its_own_part():
-    """A crash, an endless loop, a program that waits, and an untouched part cost these parts alone; nobody reads of infinity without a rescale."""
+    """A crash, an endless loop, a waiting program, and an untouched part cost only their own parts; none mentions infinity without a rescale."""
     chapter = "03_online_softmax"
     state = Path(chapter, "softmax_state.c").read_text()
     passes = Path(chapter, "online_softmax.c")
@@ -271,7 +271,7 @@ def brings_the_solution():
 
 @test
 def looks_for_the_solution():
-    """As root also: it can open nothing but its own files, write nowhere, start nothing, and end nobody."""
+    """As root also: it can open only its own files, and cannot write, start or end anything."""
     if not IS_ROOT:
         raise Skip
     paths = [f"{os.getcwd()}/{SOFTMAX}", "../../kept/in/x.npy", "/etc/passwd", "/proc/self/status", "../out/../../errors"]
@@ -388,7 +388,7 @@ def archives():
 
 @test
 def nothing_without_a_reason():
-    """Whoever has no points is told why, in the table and in every report; names stay as they are."""
+    """The table and every report explain zero points; names stay as they are."""
     one = folder_of({"standard_softmax.c": Path(SOFTMAX)})
     top = one.parent / "class"
     names = {"archives": "or one archive of them and nothing else, found a.tar.gz b.tar.gz", "empty": "there is no file in it", "answers": "answers.txt: not judged, because there is no STARTER",
@@ -417,7 +417,7 @@ def nothing_without_a_reason():
 
 @test
 def numbers_by_the_seed():
-    """The right numbers are those of the teacher's list, else of STARTER's seed; what is right is not told. The teacher may have other questions."""
+    """The right numbers are those of the teacher's list, else of STARTER's seed; reports do not reveal them. The teacher may have other questions."""
     chapter = "01_standard_softmax"
 
     def of(answers, starter, listed=None):
@@ -481,7 +481,7 @@ def bad_arguments():
 
 @test
 def where_the_machine_fails():
-    """There is one line, and no report says that a right submission is wrong; root's mask of 077 changes nothing."""
+    """One line, and no report that a right submission is wrong; root's umask of 077 changes nothing."""
     top = folder_of({SOFTMAX: Path(SOFTMAX)})
     code, said = grader("grade", SUBMISSION=top, CHAPTER="01", REPORTS=top.parent / "r", CC="cc --no-such-word", QUIET="1")
     check(code == 2 and "expected to compile an empty program here" in said and said.count("\n") == 1 and not (top.parent / "r").exists(), said)
@@ -493,7 +493,7 @@ def where_the_machine_fails():
 
 
 def valid(schema, value, at="$"):
-    """Is the value what the schema says? What is not known of JSON Schema is an error."""
+    """Does the value match the schema? Unsupported parts of JSON Schema are errors."""
     kinds = {"object": dict, "array": list, "string": str, "number": (int, float), "integer": int, "boolean": bool}
     for key, of in schema.items():
         if key == "type":
@@ -535,7 +535,7 @@ def reports_are_as_published():
 
 @test
 def read_again():
-    """What is to be read again are a page of the chapter, which every starter has, and one of its headings; every topic of a case has one."""
+    """Every topic of a case has a page to read again, which every starter has, and one of its headings."""
     wrong = []
     for line in grade.table(grade.HERE / "where_to_read"):
         left, _, text = line.partition(" | ")
@@ -660,7 +660,7 @@ REJECT = "These tests reject the right version (or do not come to their end): 0 
 
 
 def tests_of(text, said, name="in"):
-    """What is said at last of these tests."""
+    """The summary of these tests."""
     top = folder_of({"01_standard_softmax/tests/test_mine.c": text}, name)
     found = run("make", "-s", "--no-print-directory", "grade-tests", f"SUBMISSION={top}", LIMIT="3")[1]
     lines = [line for line in found.splitlines() if not line.startswith("make")]

@@ -1,8 +1,8 @@
 #!/bin/sh
 # kernels.sh COMPILER ARGUMENT… - the C++ compiler, for a starter that begins with the course's objects.
 #
-# KERNELS names the kernels that its tests run; they are compiled. Of the others the compiler only says whether it takes
-# them without a warning, once and not for the instrumented build too, and their objects stay the course's.
+# KERNELS names the kernels that its tests run; they are compiled. Others are only checked for warnings, once and not for
+# the instrumented build too, and their objects stay the course's.
 for argument; do
     [ "$last" != -o ] || object=$argument
     last=$argument

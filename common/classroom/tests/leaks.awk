@@ -1,5 +1,5 @@
 # awk -v gaps='1 2' -f leaks.awk SOURCE FILE… - where a FILE has four lines in a row of a solution that SOURCE has in these
-# gaps. Lines of few signs say nothing and do not count.
+# gaps. Short lines do not count.
 
 function bare(line) {
     sub(/\/\/.*/, "", line)

@@ -1,9 +1,9 @@
 #!/bin/sh
 # starter.sh CHAPTER PARTS FOLDER - proves a starter, PARTS as for starter.sh, or "" for what it gives by itself:
 #
-#     it builds without a warning; its tests fail untouched, and say where to write; nothing crashes or hangs;
+#     it builds without a warning; untouched, its tests fail and print where to write; nothing crashes or hangs;
 #     with the solution back all of them pass; no page and no file shows the solution; its links lead somewhere;
-#     it begins with a README.md, and a student who opens it sees few names.
+#     it begins with a README.md, and has few names at its top.
 #
 # What the course has built already is not built again, its largest problems (SHORT=yes) are left to its own tests, and of
 # a part's kernels only those are made that its tests run (kernels.sh). EARLIER, CC and CXX come from the Makefile.
@@ -82,7 +82,7 @@ case " $parts " in *' passes '*)
     ! grep -n 'fast_exp(' "$folder/course/$chapter/lanes.c" >"$folder.log" || fail 'shows the passes in lanes.c, with other names' ;;
 esac
 
-# What its sources include is there. Objects that are there already would hide it: make does not miss an old header.
+# All included headers exist. Existing objects would not show it: make does not miss an old header.
 list_of() { find "$folder/course" -name '*.c' -o -name '*.cu' -o -name '*.cpp' | sed -e "s|^$folder/course/||" -e 's|^common/earlier/||' -e 's|\.[a-z]*$||'; }
 list_of | while read -r stem; do cat "$build/obj/$stem.d" "$build/obj/cpu/$stem.d" 2>/dev/null; done | tr ' \\' '\n\n' |
     sed -e '/^$/d' -e '/:$/d' -e '/^\//d' -e 's|^.*/obj/cuda/\(.*\)\.cpp$|\1.cu|' -e 's|^.*/obj/cuda/||' | sort -u |
@@ -129,7 +129,7 @@ for file in $files $later; do
 done
 find "$folder/$chapter" "$folder/course/$chapter" -name '*.[ch]*' | while read -r file; do cmp -s "$file" "$chapter/${file#*/"$chapter"/}" || echo "$file"; done >"$folder.log"
 [ ! -s "$folder.log" ] || fail 'is not the course with the solution back'
-# That much is the course itself, whose tests the course runs; a whole exercise runs them here once more.
+# Otherwise it is the course itself, which runs its own tests; a whole exercise also runs them here.
 [ -z "$2" ] || { printf '%-16s %s\n' "$name" 'builds, fails untouched, is the course with its solution, does not show it'; rm -rf "$folder" "$folder.log" "$folder.crash" "$folder.text"; exit 0; }
 seed
 for part in $parts; do

@@ -1,6 +1,6 @@
 #!/bin/sh
-# wrong.sh FOLDER - wrong versions of the starters' own scripts, which starter.sh beside this one must reject, in a
-# copy of the course. CC and CXX come from the Makefile.
+# wrong.sh FOLDER - wrong versions of the starters' own scripts, in a copy of the course, which this folder's starter.sh
+# must reject. CC and CXX come from the Makefile.
 work=$1 build=${BUILD:-build}
 case $build in /*) ;; *) build=$PWD/$build ;; esac
 rm -rf "$work"
@@ -8,7 +8,7 @@ mkdir -p "$work/course" || exit 2
 cp -Rp Makefile LICENSE common 0[123]_* "$work/course/" || exit 2
 failed=0
 
-wrong() {  # what is wrong, file, sed script, what must be said [chapter, parts]
+wrong() {  # what is wrong, file, sed script, expected message [chapter, parts]
     file=$work/course/common/classroom/starter/$2
     cp "$file" "$work/right"
     sed "$3" "$work/right" >"$file"

@@ -1,6 +1,6 @@
 /*
  * Tensor cores and asynchronous copies against PTX's own tables, by the number i of a lane's
- * element. The emulator goes by register and half, so the same slip is unlikely in both.
+ * element. The emulator is written by register and half, so the same slip is unlikely in both.
  */
 #include "common/cuda/tests/tensors.h"
 

@@ -10,11 +10,11 @@ import tempfile
 course = pathlib.Path(__file__).resolve().parent / "course"
 reports = pathlib.Path(tempfile.mkdtemp())
 made = {"classroom50.json": "result.json", "report.txt": "release-body.md"}
-for name in made.values():  # a student's would be taken for ours, and a link would lead elsewhere
+for name in made.values():  # a student's could pass for ours, and a link could point elsewhere
     if os.path.lexists(name):
         os.remove(name)
 
-# As root, so that what the student wrote runs as somebody else; the environment says whose submission it is.
+# As root, so that the student's code runs as another user; the environment names the student.
 root = [] if os.geteuid() == 0 else ["sudo", "-n", "-E"]
 if root and subprocess.run(root + ["true"], capture_output=True, check=False).returncode != 0:
     root = []
