@@ -21,6 +21,7 @@ PATH = [MAIN_PATH[0], "common/docs/TOUR.md", *MAIN_PATH[1:]]
 TITLE = "FlashAttention from a three-line softmax"
 AS_THEY_ARE = {".html", ".npy", ".svg"}  # browsers show them, or they are not text
 NOT_SHOWN = {"__pycache__", "build"}
+MARGIN = 18  # columns in which programs print the name of a part
 HEAD = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>{styles}</head><body class="file"><script>
@@ -108,9 +109,18 @@ def show(path, inside, pages, book):
 
 # ---- the pages -------------------------------------------------------------------------------------
 
+def without_margin(text):
+    """A program's report without its left margin: the name of a part gets a line of its own."""
+    lines = [(line[:MARGIN].rstrip(), line[MARGIN:]) for line in text.split("\n")]
+    if not any(rest and not name for name, rest in lines) or any(
+            name and (name[0] == " " or "  " in name or rest and len(name) == MARGIN) for name, rest in lines):
+        return text
+    return "\n".join("\n".join(filter(None, line)) for line in lines)
+
+
 def lead_to_files(app, document):
     """Links to files and folders lead to the pages that show them. A link text that is a page's file name becomes its
-    title, and numbers do not break across lines.
+    title, reports lose their margin, and numbers do not break across lines.
     """
     from docutils import nodes
     from sphinx import addnodes
@@ -127,9 +137,25 @@ def lead_to_files(app, document):
         if path.suffix == ".html":
             frame = f'<iframe class="page" src="{there}" title="{path.name}" loading="lazy"></iframe>'
             document.children[-1].append(nodes.raw("", frame, format="html"))
+    for block in list(document.findall(nodes.literal_block)):
+        if block.get("language") == "text":
+            block.rawsource = without_margin(block.astext())
+            block.children[:] = [nodes.Text(block.rawsource)]
     for text in list(document.findall(nodes.Text)):
         if not isinstance(text.parent, (nodes.FixedTextElement, nodes.literal, nodes.math, nodes.raw)):
             text.parent.replace(text, nodes.Text(re.sub(r"(?<=\d) (?=\d{3}(?!\d))", "\N{NO-BREAK SPACE}", text)))
+
+
+def describe(app, name, template, context, document):
+    """A page's first sentence, for search engines and previews of links."""
+    from docutils import nodes
+    paragraphs = document.findall(nodes.paragraph) if document else ()
+    text = " ".join(next((p.astext() for p in paragraphs if not list(p.findall(nodes.image))), TITLE).split())
+    sentence = html.escape(re.split(r"(?<=[.:?]) ", text)[0])
+    title = html.escape(app.env.titles[name].astext() if name in app.env.titles else TITLE)
+    context["metatags"] = context.get("metatags", "") + (
+        f'<meta name="description" content="{sentence}"><meta property="og:title" content="{title}">'
+        f'<meta property="og:description" content="{sentence}"><meta property="og:type" content="article">')
 
 
 def formula(tag):
@@ -159,6 +185,7 @@ def setup(app):
     app.connect("source-read", put_in_order)
     app.connect("env-get-outdated", lambda app, *_: [app.config.root_doc])  # other links, another order
     app.connect("doctree-read", lead_to_files, priority=100)  # before Sphinx copies the files
+    app.connect("html-page-context", describe)
     return {"parallel_read_safe": True, "parallel_write_safe": True,
             "env_version": Path(__file__).read_text(encoding="utf-8")}  # invalidates Sphinx's cache when this changes
 

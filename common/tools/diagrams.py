@@ -10,6 +10,8 @@ import measured
 
 INK, GREY = "#333333", "#767e87"
 BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+# Where pages are dark, a picture is its negative, with the hues that it had.
+DARK = "<style>@media (prefers-color-scheme: dark) { svg { filter: invert(.93) hue-rotate(180deg) } }</style>"
 PALE = {BLUE: "#cfe3f0", ORANGE: "#f8dccb", GREEN: "#cbeae1", PINK: "#f3dfeb", GREY: "#e8eaec"}
 
 
@@ -361,5 +363,5 @@ PICTURES = {"05_flash_tiled_cpu/pages/pictures/front.svg": front,
 def svg(picture, programs):
     width, height, drawn = picture(programs)
     return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
-            f'font-family="Helvetica,Arial,sans-serif" fill="none">\n'
+            f'font-family="Helvetica,Arial,sans-serif" fill="none">\n{DARK}\n'
             f'<rect width="{width}" height="{height}" fill="#ffffff"/>\n' + "\n".join(drawn) + "\n</svg>\n")

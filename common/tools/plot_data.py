@@ -276,7 +276,7 @@ def memories(programs):
 
 
 def fragments(programs):
-    """x, y, lane: as in common/cuda/tensor.h; A at x = 0, B at 19, D at 30."""
+    """x, y, lane: as in common/cuda/tensor.h; A at x = 0, B at 19, C at 30."""
     lines = []
     for lane in range(32):
         g, t = lane // 4, lane % 4
@@ -288,7 +288,7 @@ def fragments(programs):
 
 
 def fragments_k8(programs):
-    """x, y, lane: the same of mma_k8; A from x = 0 on, B from 11, D from 22."""
+    """x, y, lane: the same of mma_k8; A from x = 0 on, B from 11, C from 22."""
     return [f"{x} {y} {lane}" for lane in range(32) for g, t in [divmod(lane, 4)] for which in range(2)
             for x, y in ((2 * t + which, g), (2 * t + which, g + 8), (11 + g, 2 * t + which),
                          (22 + 2 * t + which, g), (22 + 2 * t + which, g + 8))]

@@ -146,7 +146,7 @@ def barriers(chapter):
         moved = re.search(r"^\+.*__syncthreads\(\);", mistake.text, re.MULTILINE)
         if removed and not moved:
             caught = (f"::{test}" in mistake.fields["Caught by"] for test in RACE_TESTS)
-            yield (f"| {removed[1] or ''} | `{Path(mistake.fields['File']).name}` | "
+            yield (f"| {removed[1] or 'the only one of its kernel'} | `{Path(mistake.fields['File']).name}` | "
                    f"{' | '.join('yes' if yes else '–' for yes in caught)} |")
 
 

@@ -1,4 +1,4 @@
-# Which lane has which element of A, B and D. Columns: x, y, lane.
+# Which lane has which element of A, B and C. Columns: x, y, lane.
 load 'common/tools/plots/style.gp'
 set terminal svg size 760,420 dynamic enhanced font 'Helvetica,15' background '#ffffff'
 set margins 5, 2, 3.4, 2.6
@@ -12,11 +12,11 @@ set tics scale 0
 unset xtics
 set ytics ('0' 0.5, '4' 4.5, '8' 8.5, '12' 12.5) offset 0.6, 0
 set label 1 'A: rows of Q or P' at 8, 17 center textcolor rgb ink
-set label 2 'B: K^T or V' at 23, 17 center textcolor rgb ink
-set label 3 'D: S or O' at 34, 17 center textcolor rgb ink
+set label 2 'B: K^T  or V' at 23, 17 center textcolor rgb ink
+set label 3 'C: S or O' at 34, 17 center textcolor rgb ink
 set style fill solid 1 noborder
 tint(lane) = lane == 9 ? 0x0072B2 : int(lane) / 4 == 2 ? 0xcfe3f0 : 0xf2f4f5
-set title 'the number is the lane; dark: what lane 9 has' textcolor rgb ink
+set title 'number: the lane; dark: what lane 9 has; light: its rows and its column' textcolor rgb ink
 plot data using ($1 + 0.5):($2 + 0.5):(0.46):(0.46):(tint($3)) with boxxyerror linecolor rgb variable, \
      data using ($1 + 0.5):($2 + 0.5):(sprintf('%d', $3)):($3 == 9 ? 0xffffff : 0x767e87) \
          with labels font ',10' textcolor rgb variable

@@ -1,7 +1,7 @@
 # The thread block of each tile of scores. Columns: kernel, tile of keys, tile of queries, block.
 load 'common/tools/plots/style.gp'
-set terminal svg size 760,360 dynamic enhanced font 'Helvetica,15' background '#ffffff'
-set multiplot layout 1,2 margins 0.07,0.99,0.15,0.82 spacing 0.09,0
+set terminal svg size 760,270 dynamic enhanced font 'Helvetica,15' background '#ffffff'
+set multiplot layout 1,2 margins 0.07,0.99,0.12,0.78 spacing 0.09,0
 unset key
 unset grid
 set border 0

@@ -1,0 +1,84 @@
+"""A small model learns by a step's gradients; where PyTorch is installed, the same model by PyTorch's beside it.
+
+    python common/python/learn.py [--step 07/fa2]
+
+A text has each of 16 letters once, in any order, with a digit each. For each letter the model has to find its digit.
+The letters and digits become rows of K, V and Q by tables, and O becomes a score for each digit by another: all four
+tables begin with random numbers, and learn.
+"""
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+
+import flash
+
+LETTERS, DIGITS, D, TEXTS, STEPS, RATE = 16, 10, 16, 64, 300, 8.0
+SHAPES = {"queries": (LETTERS, D), "keys": (LETTERS, D), "values": (DIGITS, D), "scores": (D, DIGITS)}
+
+
+def texts(random: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Letters and their digits, and the letters that are asked for, with the right answers: (TEXTS, LETTERS) each."""
+    letters, asked = (random.permuted(np.tile(np.arange(LETTERS), (TEXTS, 1)), axis=1) for _ in range(2))
+    digits = random.integers(DIGITS, size=letters.shape)
+    return letters, digits, asked, np.take_along_axis(digits, np.argsort(letters, axis=1), 1)[np.arange(TEXTS)[:, None], asked]
+
+
+def ours(table: dict[str, np.ndarray], text, step: str) -> tuple[float, float, dict[str, np.ndarray]]:
+    """The loss, the share of right answers, and the gradient of each table."""
+    letters, digits, asked, right = text
+    Q, K, V = (table[name][which][:, None] for name, which in (("queries", asked), ("keys", letters), ("values", digits)))
+    O, lse = flash.forward(Q, K, V, step="05/fa2")
+    scores = O[:, 0] @ table["scores"]
+    p = np.exp(scores - scores.max(-1, keepdims=True))
+    p /= p.sum(-1, keepdims=True)
+    of_right = np.take_along_axis(p, right[..., None], -1)
+    d_scores = (p - np.eye(DIGITS, dtype=np.float32)[right]) / right.size
+    dO = (d_scores @ table["scores"].T)[:, None]
+    gradient = {name: np.zeros(shape, np.float32) for name, shape in SHAPES.items()}
+    gradient["scores"] = np.einsum("tid,tic->dc", O[:, 0], d_scores)
+    for name, which, rows in zip(("queries", "keys", "values"), (asked, letters, digits),
+                                 flash.backward(Q, K, V, O, lse, dO, step=step)):
+        np.add.at(gradient[name], which, rows[:, 0])
+    return -np.log(of_right).mean(), (p.argmax(-1) == right).mean(), gradient
+
+
+def pytorchs(table: dict[str, np.ndarray], text) -> tuple[float, dict[str, np.ndarray]]:
+    """The loss, and the gradient of each table, by PyTorch alone."""
+    import torch
+    letters, digits, asked, right = map(torch.from_numpy, text)
+    t = {name: torch.tensor(x, requires_grad=True) for name, x in table.items()}
+    O = torch.nn.functional.scaled_dot_product_attention(t["queries"][asked], t["keys"][letters], t["values"][digits])
+    loss = torch.nn.functional.cross_entropy((O @ t["scores"]).flatten(0, 1), right.flatten())
+    loss.backward()
+    return loss.item(), {name: x.grad.numpy() for name, x in t.items()}
+
+
+def main():
+    options = argparse.ArgumentParser(description="A small model learns by a step's gradients.")
+    options.add_argument("--step", default="07/fa2", metavar="STEP", help="which step computes dQ, dK and dV")
+    step = options.parse_args().step
+    if step not in flash.steps() or not flash.steps()[step].backward:
+        options.error(f"--step: expected one of {', '.join(s.name for s in flash.steps().values() if s.backward)}, found '{step}'")
+    try:
+        import torch
+        torch.set_num_threads(1)
+    except ImportError:
+        torch = None
+    random = np.random.default_rng(1)
+    first = {name: random.standard_normal(shape).astype(np.float32) for name, shape in SHAPES.items()}
+    mine, theirs = dict(first), dict(first)
+    print(f"{'step':>6}{'right':>9}  {'loss, ' + step:>16}{'loss, PyTorch' if torch else '':>16}")
+    for n in range(STEPS + 1):
+        text = texts(random)
+        loss, share, gradient = ours(mine, text, step)
+        their_loss, their_gradient = pytorchs(theirs, text) if torch else (0.0, gradient)
+        if n % (STEPS // 10) == 0:
+            print(f"{n:6}{share:9.0%}  {loss:16.6f}{f'{their_loss:16.6f}' if torch else ''}  {'#' * round(20 * loss)}".rstrip())
+        mine = {name: x - RATE * gradient[name] for name, x in mine.items()}
+        theirs = {name: x - RATE * their_gradient[name] for name, x in theirs.items()}
+
+
+if __name__ == "__main__":
+    main()
