@@ -18,7 +18,9 @@ bool lab_asks_for(const struct lab *lab, const char *name)
 
 struct lab lab_open(const struct chapter *chapter, int argc, char **argv)
 {
-    struct lab lab = { .chapter = chapter, .o = options_parse(&chapter->program, argc, argv) };
+    struct lab lab = { .chapter = chapter,
+                       .o = options_parse(&chapter->program, argc, argv),
+                       .screen = argc == 1 };
     const struct options *const o = &lab.o;
     if (lab_asks_for(&lab, "list")) {
         options_no_run(o, "--step list");
@@ -30,8 +32,6 @@ struct lab lab_open(const struct chapter *chapter, int argc, char **argv)
     }
     if (o->threads || getenv("OMP_NUM_THREADS"))
         threads_begin(o->threads);
-    lab.story = !o->quiet && !o->train && !o->device && o->dtype == DTYPE_F32 && !o->trace &&
-                !o->traffic && !o->bench && options_usual(o);
     return lab;
 }
 
@@ -335,7 +335,7 @@ void lab_free(struct lab *lab)
 
 int lab_close(struct lab *lab)
 {
-    if (lab->story)
+    if (lab->screen)
         report_next(lab->chapter->next);
     lab_free(lab);
     return report_finish();
