@@ -18,14 +18,15 @@ INLINE struct block block_scores(const struct group *g, const float *K, size_t d
     return c;
 }
 
-/* O^T = O^T rescale + V^T P^T over n keys at V. From key `wide`, only the last column of P counts. */
+/* O^T = O^T rescale + V^T P^T over n keys at V. From key `full_width`, only the last column of P counts. */
 INLINE void block_outputs(struct group *g, const vec rescale[COLUMNS], const float *V, size_t d,
-                          const group_row *P, size_t wide, size_t n)
+                          const group_row *P, size_t full_width, size_t n)
 {
     size_t k = 0;
     for (; k + ROWS <= d; k += ROWS) {
-        struct block c = block_product((struct block){ 0 }, V + k, 1, (ptrdiff_t)d, P, wide);
-        c = column_product(COLUMNS - 1, c, V + wide * d + k, 1, (ptrdiff_t)d, P + wide, n - wide);
+        struct block c = block_product((struct block){ 0 }, V + k, 1, (ptrdiff_t)d, P, full_width);
+        c = column_product(COLUMNS - 1, c, V + full_width * d + k, 1, (ptrdiff_t)d, P + full_width,
+                           n - full_width);
         for (size_t r = 0; r < ROWS; r++)
             for (int v = 0; v < COLUMNS; v++)
                 g->O[k + r][v] = g->O[k + r][v] * rescale[v] + c.at[r][v];

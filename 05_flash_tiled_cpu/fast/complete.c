@@ -18,7 +18,7 @@ struct workspace {
     struct group *g;
     size_t groups;
     group_row *P;
-    visibility_row *seen;
+    visibility_row *mask;
     float *V;  // NULL without masks of keys or blocks
     float *O;  // NULL without splits
 };
@@ -27,13 +27,13 @@ struct workspace {
 static struct workspace workspace_new(const struct attention *p, struct tile_size size, bool splits)
 {
     const size_t groups = (size.Br - 1) / GROUP + 1, d = p->d;
-    const bool holes = p->key_mask || p->block_mask;
+    const bool has_masked_keys = p->key_mask || p->block_mask;
     struct workspace w = {
         .g = (struct group *)extra_fast("groups", groups * sizeof *w.g / sizeof(float)),
         .groups = groups,
         .P = group_rows_new(size.Bc + ROWS),
-        .seen = visibility_new(size.Bc),
-        .V = holes ? extra_fast("a tile of V", size.Bc * d) : NULL,
+        .mask = visibility_new(size.Bc),
+        .V = has_masked_keys ? extra_fast("a tile of V", size.Bc * d) : NULL,
         .O = splits ? extra_fast("rows of O", GROUP * d) : NULL,
     };
     for (size_t k = 0; k < groups; k++)
@@ -47,12 +47,13 @@ static void workspace_free(struct workspace *w)
         group_free(&w->g[k]);
     extra_free((float *)w->g);
     extra_free((float *)w->P);
-    extra_free((float *)w->seen);
+    extra_free((float *)w->mask);
     extra_free(w->V);
     extra_free(w->O);
 }
 
-static void drop(group_row *P, const struct group *g, const struct head *a, size_t j0, size_t n)
+static void apply_dropout(group_row *P, const struct group *g, const struct head *a, size_t j0,
+                          size_t n)
 {
     const struct attention *p = a->p;
     const float factor = (float)(1.0 / (1.0 - p->dropout));
@@ -65,17 +66,17 @@ static void drop(group_row *P, const struct group *g, const struct head *a, size
                            p->dropout_seed);
             for (size_t w = 0; w < 4; w++) {
                 const size_t j = four * 4 + w;
-                const ivec keep = word.word[w] >> 8 >= p->dropout_threshold;
+                const ivec store_split = word.word[w] >> 8 >= p->dropout_threshold;
                 if (j >= j0 && j < j0 + n)
-                    P[j - j0][v] = vec_pick(keep, P[j - j0][v] * factor, vec_of(0.0f));
+                    P[j - j0][v] = vec_pick(store_split, P[j - j0][v] * factor, vec_of(0.0f));
             }
         }
 }
 
 struct key_span {
-    size_t j0, n, wide;          // from `wide`, only the last column attends
-    const visibility_row *seen;  // a row per key, or NULL
-    bool holes;                  // some key between others is masked
+    size_t j0, n, full_width;    // from `full_width`, only the last column attends
+    const visibility_row *mask;  // a row per key, or NULL
+    bool has_masked_keys;        // some key between others is masked
 };
 
 static enum tile_kind kind_of_piece(const struct group *g, const struct head *a, size_t j0,
@@ -94,37 +95,37 @@ static enum tile_kind key_span_begin(struct key_span *s, const struct group *g,
     const enum tile_kind kind = kind_of_piece(g, a, j0, end, &s->n);
     while (j0 + s->n < end && kind_of_piece(g, a, j0 + s->n, end, &n) == kind)
         s->n += n;
-    s->wide = s->n;
+    s->full_width = s->n;
     return kind;
 }
 
 /* Fills the mask, and drops masked keys at both ends. */
-static void key_span_look(struct key_span *s, struct workspace *w, const struct group *g,
+static void key_span_mask(struct key_span *s, struct workspace *w, const struct group *g,
                           const struct head *a)
 {
     size_t first = 0;
-    visibility_fill(w->seen, g, a, s->j0, s->n);
-    while (s->n > 0 && !visible_to_any(w->seen[s->n - 1]))
+    visibility_fill(w->mask, g, a, s->j0, s->n);
+    while (s->n > 0 && !visible_to_any(w->mask[s->n - 1]))
         s->n--;
-    while (first < s->n && !visible_to_any(w->seen[first]))
+    while (first < s->n && !visible_to_any(w->mask[first]))
         first++;
     s->j0 += first;
     s->n -= first;
-    s->seen = (const visibility_row *)w->seen + first;
+    s->mask = (const visibility_row *)w->mask + first;
     for (size_t r = 0; r < s->n; r++)
-        s->holes |= !visible_to_any(s->seen[r]);
-    s->wide = s->n;
-    while (s->wide > 0 && !visible_beyond(COLUMNS - 1, s->seen[s->wide - 1]))
-        s->wide--;
+        s->has_masked_keys |= !visible_to_any(s->mask[r]);
+    s->full_width = s->n;
+    while (s->full_width > 0 && !visible_beyond(COLUMNS - 1, s->mask[s->full_width - 1]))
+        s->full_width--;
 }
 
 /* The span's values, 0 for fully masked keys, which may be NaN. */
 static const float *values(struct workspace *w, struct key_span s, const float *V, size_t d)
 {
-    if (!w->V || !s.seen || !s.holes)
+    if (!w->V || !s.mask || !s.has_masked_keys)
         return V + s.j0 * d;
     for (size_t r = 0; r < s.n; r++)
-        if (visible_to_any(s.seen[r]))
+        if (visible_to_any(s.mask[r]))
             memcpy(w->V + r * d, V + (s.j0 + r) * d, d * sizeof *V);
         else
             memset(w->V + r * d, 0, d * sizeof *V);
@@ -132,39 +133,40 @@ static const float *values(struct workspace *w, struct key_span s, const float *
 }
 
 /* One loop for both cases would run out of registers. */
-static void weigh(struct group *g, const float *K, size_t d, struct key_span s, group_row *P)
+static void softmax_full(struct group *g, const float *K, size_t d, struct key_span s, group_row *P)
 {
     vec sum[COLUMNS];
     for (int v = 0; v < COLUMNS; v++)
         sum[v] = vec_of(0.0f);
     for (size_t j = 0; j < s.n; j += ROWS)
-        overlap_take(g, block_scores(g, K + j * d, d, s.n - j), d, P, j, sum);
+        overlap_accumulate(g, block_scores(g, K + j * d, d, s.n - j), d, P, j, sum);
     for (int v = 0; v < COLUMNS; v++)
         g->l[v] += sum[v];
 }
 
-static void weigh_seen(struct group *g, const float *K, size_t d, struct key_span s, group_row *P)
+static void softmax_masked(struct group *g, const float *K, size_t d, struct key_span s,
+                           group_row *P)
 {
     vec sum[COLUMNS];
     for (int v = 0; v < COLUMNS; v++)
         sum[v] = vec_of(0.0f);
     for (size_t j = 0; j < s.n; j += ROWS) {
-        struct block c = j < s.wide || s.n - j < ROWS
+        struct block c = j < s.full_width || s.n - j < ROWS
                              ? block_scores(g, K + j * d, d, s.n - j)
                              : column_product(COLUMNS - 1, (struct block){ 0 }, K + j * d,
                                               (ptrdiff_t)d, 1, (const group_row *)g->Q, d);
         for (size_t r = 0; r < min(ROWS, s.n - j); r++)
             for (int v = 0; v < COLUMNS; v++)
-                c.at[r][v] = vec_pick(s.seen[j + r][v], c.at[r][v], vec_of(-INFINITY));
-        overlap_take(g, c, d, P, j, sum);
+                c.at[r][v] = vec_pick(s.mask[j + r][v], c.at[r][v], vec_of(-INFINITY));
+        overlap_accumulate(g, c, d, P, j, sum);
     }
     for (int v = 0; v < COLUMNS; v++)
         g->l[v] += sum[v];
 }
 
 /* For changed scores. Not inlined, to save the other loops' registers. */
-__attribute__((noinline)) static void weigh_scored(struct group *g, const struct head *a,
-                                                   struct key_span s, group_row *P)
+__attribute__((noinline)) static void softmax_scored(struct group *g, const struct head *a,
+                                                     struct key_span s, group_row *P)
 {
     const size_t d = a->p->d;
     const ivec none = { 0 }, all = none - 1;
@@ -180,48 +182,49 @@ __attribute__((noinline)) static void weigh_scored(struct group *g, const struct
                 const ivec i = group_lanes(v) + (int32_t)g->i0,
                            key = none + (int32_t)(s.j0 + min(j + r, s.n - 1));
                 const ivec query = ((i > last) & last) | ((i <= last) & i);
-                const ivec counts = j + r >= s.n ? none : s.seen ? s.seen[j + r][v] : all;
+                const ivec counts = j + r >= s.n ? none : s.mask ? s.mask[j + r][v] : all;
                 const struct vec_score x = vec_score(a->p, a->b, a->h, query, key, c.at[r][v]);
                 c.at[r][v] = vec_pick(counts, x.x, vec_of(-INFINITY));
             }
-        overlap_take(g, c, d, P, j, sum);
+        overlap_accumulate(g, c, d, P, j, sum);
     }
     for (int v = 0; v < COLUMNS; v++)
         g->l[v] += sum[v];
 }
 
-static void see(struct workspace *w, struct group *g, const struct head *a, struct key_span s)
+static void process_span(struct workspace *w, struct group *g, const struct head *a,
+                         struct key_span s)
 {
     const size_t d = a->p->d;
     vec one[COLUMNS];
     for (int v = 0; v < COLUMNS; v++)
         one[v] = vec_of(1.0f);
     if (score_option(a->p))
-        weigh_scored(g, a, s, w->P);
+        softmax_scored(g, a, s, w->P);
     else
-        (s.seen ? weigh_seen : weigh)(g, a->K + s.j0 * d, d, s, w->P);
+        (s.mask ? softmax_masked : softmax_full)(g, a->K + s.j0 * d, d, s, w->P);
     if (a->p->dropout_threshold > 0)
-        drop(w->P, g, a, s.j0, s.n);
-    block_outputs(g, one, values(w, s, a->V, d), d, (const group_row *)w->P, s.wide, s.n);
+        apply_dropout(w->P, g, a, s.j0, s.n);
+    block_outputs(g, one, values(w, s, a->V, d), d, (const group_row *)w->P, s.full_width, s.n);
 }
 
-static void see_tile(struct workspace *w, struct group *g, const struct head *a, size_t j0,
-                     size_t end)
+static void process_tile(struct workspace *w, struct group *g, const struct head *a, size_t j0,
+                         size_t end)
 {
     struct key_span s;
     for (size_t j = j0; j < end;) {
         const enum tile_kind kind = key_span_begin(&s, g, a, j, end);
         j += s.n;
         if (kind == TILE_PARTIAL)
-            key_span_look(&s, w, g, a);
+            key_span_mask(&s, w, g, a);
         if (kind != TILE_SKIPPED && s.n > 0)
-            see(w, g, a, s);
+            process_span(w, g, a, s);
     }
 }
 
 /* By rows, and m for base e. */
-static void keep(struct workspace *w, const struct splits *splits, size_t s, const struct head *a,
-                 const struct group *g)
+static void store_split(struct workspace *w, const struct splits *splits, size_t s,
+                        const struct head *a, const struct group *g)
 {
     float m[GROUP], l[GROUP];
     vec one[COLUMNS];
@@ -248,10 +251,10 @@ static void do_task(struct workspace *w, const struct splits *splits, const stru
         if (tile_kind(p, a->b, a->h, i0, i0 + rows, j0, j0 + cols) == TILE_SKIPPED)
             continue;
         for (size_t k = 0; k < groups; k++)
-            see_tile(w, &w->g[k], a, j0, j0 + cols);
+            process_tile(w, &w->g[k], a, j0, j0 + cols);
     }
     for (size_t k = 0; k < groups && splits->count > 1; k++)
-        keep(w, splits, s, a, &w->g[k]);
+        store_split(w, splits, s, a, &w->g[k]);
     for (size_t k = 0; k < groups && splits->count == 1; k++)
         group_end(&w->g[k], a);
 }

@@ -37,7 +37,7 @@ void overlap_see(struct group *g, const struct head *a, size_t j0, size_t n, gro
     }
     for (size_t j = 0; j < n; j += ROWS) {
         const struct block c = block_scores(g, a->K + (j0 + j) * d, d, n - j);
-        overlap_take(g, skip_hide(c, g, a, j0 + j), d, P, j, sum);
+        overlap_accumulate(g, skip_hide(c, g, a, j0 + j), d, P, j, sum);
     }
     for (int v = 0; v < COLUMNS; v++)
         g->l[v] += sum[v];

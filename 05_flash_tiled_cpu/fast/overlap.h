@@ -8,8 +8,8 @@ void overlap_catch_up(struct group *g, const vec most[COLUMNS], size_t d, group_
                       vec sum[COLUMNS]);
 
 /* Turns scores c into rows j, j + 1, … of P, and adds them to the sums. */
-INLINE void overlap_take(struct group *g, struct block c, size_t d, group_row *P, size_t j,
-                         vec sum[COLUMNS])
+INLINE void overlap_accumulate(struct group *g, struct block c, size_t d, group_row *P, size_t j,
+                               vec sum[COLUMNS])
 {
     vec most[COLUMNS];
     ivec far = { 0 };

@@ -44,7 +44,7 @@ static void scores_and_weights(void *arg)
     for (int v = 0; v < COLUMNS; v++)
         sum[v] = vec_of(0.0f);
     for (size_t j = 0; j < n; j += ROWS)
-        overlap_take(&w->g, block_scores(&w->g, w->a.K + j * d, d, n - j), d, w->P, j, sum);
+        overlap_accumulate(&w->g, block_scores(&w->g, w->a.K + j * d, d, n - j), d, w->P, j, sum);
     for (int v = 0; v < COLUMNS; v++)
         w->g.l[v] = sum[v];
 }

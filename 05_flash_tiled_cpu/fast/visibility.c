@@ -26,7 +26,7 @@ static void column_of_blocks(const struct attention *p, const visibility_row que
         }
 }
 
-void visibility_fill(visibility_row *seen, const struct group *g, const struct head *a, size_t j0,
+void visibility_fill(visibility_row *mask, const struct group *g, const struct head *a, size_t j0,
                      size_t n)
 {
     const struct attention *p = a->p;
@@ -42,9 +42,9 @@ void visibility_fill(visibility_row *seen, const struct group *g, const struct h
         if (p->block_mask && (r == 0 || j % p->mask_cols == 0))
             column_of_blocks(p, query, j / p->mask_cols, blocks);
         for (int v = 0; v < COLUMNS; v++) {
-            seen[r][v] = (query[v] >= first) & (query[v] <= last) & counts;
+            mask[r][v] = (query[v] >= first) & (query[v] <= last) & counts;
             if (p->block_mask)
-                seen[r][v] &= blocks[v];
+                mask[r][v] &= blocks[v];
         }
     }
 }

@@ -9,7 +9,7 @@ typedef ivec visibility_row[COLUMNS];
 visibility_row *visibility_new(size_t n);
 
 /* Padding lanes are as the last query's. */
-void visibility_fill(visibility_row *seen, const struct group *g, const struct head *a, size_t j0,
+void visibility_fill(visibility_row *mask, const struct group *g, const struct head *a, size_t j0,
                      size_t n);
 
 INLINE int visible_to_any(const visibility_row row)

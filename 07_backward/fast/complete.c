@@ -75,7 +75,7 @@ static void do_tile(struct work_list *list, struct workspace *w, const struct ba
     const size_t rows = min(list->size.Br, p->Nq - i0);
     const struct queries q = workspace_queries(w, a, list->D + head * p->Nq, i0, rows);
     for (size_t g = 0; g < w->groups; g++)
-        workspace_see(w, g, a, &q);
+        workspace_process(w, g, a, &q);
     workspace_end(w, &q, d);
 
     atomic_size_t *const turn = &list->turn[head * list->Tr + i];

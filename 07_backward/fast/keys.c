@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-size_t keys_rows(size_t d, bool holes)
+size_t keys_rows(size_t d, bool has_masked_keys)
 {
-    return 4 * d + (holes ? 2 : 1) * panels_of(d) * GROUP;
+    return 4 * d + (has_masked_keys ? 2 : 1) * panels_of(d) * GROUP;
 }
 
-struct keys keys_take(group_row **left, size_t d, bool holes)
+struct keys keys_new(group_row **left, size_t d, bool has_masked_keys)
 {
     return (struct keys){
         .K = rows_take(left, d),
@@ -18,7 +18,7 @@ struct keys keys_take(group_row **left, size_t d, bool holes)
         .dK = rows_take(left, d),
         .dV = rows_take(left, d),
         .rows = rows_take(left, panels_of(d) * GROUP),
-        .holed = holes ? rows_take(left, panels_of(d) * GROUP) : NULL,
+        .with_zeros = has_masked_keys ? rows_take(left, panels_of(d) * GROUP) : NULL,
     };
 }
 
@@ -97,7 +97,7 @@ static void row_of_blocks(const struct keys *k, const struct attention *p, size_
         }
 }
 
-void keys_visible(visibility_row *seen, const struct keys *k, const struct backward_head *a,
+void keys_visible(visibility_row *mask, const struct keys *k, const struct backward_head *a,
                   size_t i0, size_t n)
 {
     const struct attention *p = a->p;
@@ -112,9 +112,9 @@ void keys_visible(visibility_row *seen, const struct keys *k, const struct backw
         if (p->block_mask && (r == 0 || i % p->mask_rows == 0))
             row_of_blocks(k, p, i / p->mask_rows, blocks);
         for (int v = 0; v < COLUMNS; v++) {
-            seen[r][v] = (group_lanes(v) >= first) & (group_lanes(v) <= last) & counts[v];
+            mask[r][v] = (group_lanes(v) >= first) & (group_lanes(v) <= last) & counts[v];
             if (p->block_mask)
-                seen[r][v] &= blocks[v];
+                mask[r][v] &= blocks[v];
         }
     }
 }

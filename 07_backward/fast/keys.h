@@ -13,8 +13,8 @@
 struct keys {
     group_row *K, *V, *dK, *dV;  // d rows each; dK is unscaled
     group_row *rows;             // K untransposed: panel n, key c at [n GROUP + c]
-    group_row *holed;            // the same, masked keys 0; or NULL
-    const group_row *seen;       // rows, holed, or NULL
+    group_row *with_zeros;       // the same, masked keys 0; or NULL
+    const group_row *selected;   // rows, holed, or NULL
     size_t first, end;           // its range of keys
     size_t q_first, q_end;       // its range of queries, in blocks of ROWS
     size_t j0, cols;             // first key, number of keys
@@ -33,9 +33,9 @@ INLINE group_row *rows_take(group_row **left, size_t count)
 }
 
 /* holes: some key may have no query. */
-size_t keys_rows(size_t d, bool holes);
+size_t keys_rows(size_t d, bool has_masked_keys);
 
-struct keys keys_take(group_row **left, size_t d, bool holes);
+struct keys keys_new(group_row **left, size_t d, bool has_masked_keys);
 
 /* dK = dV = 0; other lanes are 0 too. */
 void keys_begin(struct keys *k, const struct backward_head *a, size_t j0, size_t cols);
@@ -49,7 +49,7 @@ INLINE float gradient_factor(const struct attention *p)
 void keys_end(const struct keys *k, const struct backward_head *a);
 
 /* Row r is all ones in lanes whose key query i0 + r attends to. */
-void keys_visible(visibility_row *seen, const struct keys *k, const struct backward_head *a,
+void keys_visible(visibility_row *mask, const struct keys *k, const struct backward_head *a,
                   size_t i0, size_t n);
 
 /* Row r: 1/(1 - P) where dropout keeps query i0 + r's weight, else 0. */

@@ -10,7 +10,7 @@ static size_t rounded_up(size_t n)
 }
 
 /* May a query attend to no key? */
-static bool may_see_nothing(const struct attention *p)
+static bool may_attend_to_nothing(const struct attention *p)
 {
     const struct band band = attention_band(p);
     const ptrdiff_t last = (ptrdiff_t)p->Nq - 1;
@@ -21,22 +21,22 @@ static bool may_see_nothing(const struct attention *p)
 struct workspace workspace_new(const struct attention *p, struct tile_size size)
 {
     const size_t d = p->d, groups = (size.Bc - 1) / GROUP + 1, rows = rounded_up(size.Br);
-    const bool holes = p->key_mask || p->block_mask, dropout = p->dropout_threshold > 0;
-    const bool copied = size.Br % ROWS != 0 || p->Nq % ROWS != 0 || may_see_nothing(p);
+    const bool has_masked_keys = p->key_mask || p->block_mask, dropout = p->dropout_threshold > 0;
+    const bool copied = size.Br % ROWS != 0 || p->Nq % ROWS != 0 || may_attend_to_nothing(p);
     const size_t group_rows =
-        groups * (keys_rows(d, holes) + rows) + (panels_of(d) + (dropout ? 3 : 2)) * rows;
+        groups * (keys_rows(d, has_masked_keys) + rows) + (panels_of(d) + (dropout ? 3 : 2)) * rows;
     struct workspace w = {
         .room = extra_fast("tiles", group_rows * GROUP + (copied ? 2 * d + 2 : 2) * rows),
         .k = (struct keys *)extra_fast("groups", groups * sizeof *w.k / sizeof(float)),
     };
     group_row *left = (group_row *)w.room;
     for (size_t g = 0; g < groups; g++)
-        w.k[g] = keys_take(&left, d, holes);
+        w.k[g] = keys_new(&left, d, has_masked_keys);
     w.P = rows_take(&left, rows);
     w.Z = dropout ? rows_take(&left, rows) : NULL;
     w.dS = rows_take(&left, groups * rows);
     w.dQ = rows_take(&left, panels_of(d) * rows);
-    w.seen = (visibility_row *)rows_take(&left, rows);
+    w.mask = (visibility_row *)rows_take(&left, rows);
     w.lse = (float *)left;
     w.D = w.lse + rows;
     if (copied) {
@@ -53,7 +53,7 @@ void workspace_free(struct workspace *w)
 }
 
 /* Not by lse, which is -inf also if all scores are. */
-static bool sees_nothing(const struct backward_head *a, size_t i)
+static bool attends_to_nothing(const struct backward_head *a, size_t i)
 {
     if (a->lse[i] != -INFINITY)
         return false;
@@ -71,7 +71,7 @@ static const float *rows_of(float *to, const float *from, const struct backward_
     if (!to)
         return from + i0 * d;
     for (size_t r = 0; r < rounded_up(rows); r++)
-        if (r < rows && !sees_nothing(a, i0 + r))
+        if (r < rows && !attends_to_nothing(a, i0 + r))
             memcpy(to + r * d, from + (i0 + r) * d, d * sizeof *to);
         else
             memset(to + r * d, 0, d * sizeof *to);
@@ -92,9 +92,9 @@ struct queries workspace_queries(struct workspace *w, const struct backward_head
     return q;
 }
 
-/* Queries first … end - 1; before `wide`, they attend only to keys of the first column. */
+/* Queries first … end - 1; before `full_width`, they attend only to keys of the first column. */
 struct key_span {
-    size_t first, wide, end;
+    size_t first, full_width, end;
 };
 
 INLINE struct block products(const float *A, const group_row *B, size_t d)
@@ -108,8 +108,8 @@ INLINE struct block first_products(const float *A, const group_row *B, size_t d)
 }
 
 /* P = e^{x - lse}, dS = P (dP - D); exponentials overlap products. factor = scale log2(e). */
-static void weigh(struct workspace *w, const struct keys *k, const struct queries *q, size_t d,
-                  float factor, group_row *dS)
+static void softmax_full(struct workspace *w, const struct keys *k, const struct queries *q,
+                         size_t d, float factor, group_row *dS)
 {
     for (size_t i = 0; i < q->padded; i += ROWS) {
         const struct block x = products(q->Q + i * d, (const group_row *)k->K, d);
@@ -124,22 +124,22 @@ static void weigh(struct workspace *w, const struct keys *k, const struct querie
 }
 
 /* With masks and dropout; P is then P_drop. */
-static void weigh_seen(struct workspace *w, const struct keys *k, const struct queries *q, size_t d,
-                       float factor, group_row *dS, struct key_span s, bool dropout)
+static void softmax_masked(struct workspace *w, const struct keys *k, const struct queries *q,
+                           size_t d, float factor, group_row *dS, struct key_span s, bool dropout)
 {
     const vec none = vec_of(0.0f);
     for (size_t i = s.first; i < s.end; i += ROWS) {
         const float *const Q = q->Q + i * d, *const dO = q->dO + i * d;
         const group_row *const K = (const group_row *)k->K, *const V = (const group_row *)k->V;
-        const struct block x = i < s.wide ? first_products(Q, K, d) : products(Q, K, d);
-        const struct block dP = i < s.wide ? first_products(dO, V, d) : products(dO, V, d);
+        const struct block x = i < s.full_width ? first_products(Q, K, d) : products(Q, K, d);
+        const struct block dP = i < s.full_width ? first_products(dO, V, d) : products(dO, V, d);
         for (size_t r = 0; r < ROWS; r++)
             for (int v = 0; v < COLUMNS; v++) {
                 const vec Z = dropout ? w->Z[i + r][v] : vec_of(1.0f);
                 const vec P = vec_exp2(x.at[r][v] * factor - w->lse[i + r]);
-                const ivec seen = w->seen[i + r][v];
-                w->P[i + r][v] = vec_pick(seen, P * Z, none);
-                dS[i + r][v] = vec_pick(seen, P * (dP.at[r][v] * Z - w->D[i + r]), none);
+                const ivec mask = w->mask[i + r][v];
+                w->P[i + r][v] = vec_pick(mask, P * Z, none);
+                dS[i + r][v] = vec_pick(mask, P * (dP.at[r][v] * Z - w->D[i + r]), none);
             }
     }
 }
@@ -148,10 +148,10 @@ static void weigh_seen(struct workspace *w, const struct keys *k, const struct q
  * With changed scores: dS includes the score's slope. Not inlined, to save the other loops'
  * registers.
  */
-__attribute__((noinline)) static void weigh_scored(struct workspace *w, const struct keys *k,
-                                                   const struct backward_head *a,
-                                                   const struct queries *q, group_row *dS,
-                                                   struct key_span s, bool dropout)
+__attribute__((noinline)) static void softmax_scored(struct workspace *w, const struct keys *k,
+                                                     const struct backward_head *a,
+                                                     const struct queries *q, group_row *dS,
+                                                     struct key_span s, bool dropout)
 {
     const size_t d = a->p->d;
     const ivec zero = { 0 };
@@ -169,9 +169,9 @@ __attribute__((noinline)) static void weigh_scored(struct workspace *w, const st
                 const vec Z = dropout ? w->Z[i + r][v] : vec_of(1.0f);
                 const vec P = vec_exp2(score.x * 0x1.715476p0f - w->lse[i + r]);
                 const vec gradient = P * (dP.at[r][v] * Z - w->D[i + r]) * score.slope;
-                const ivec seen = w->seen[i + r][v];
-                w->P[i + r][v] = vec_pick(seen, P * Z, vec_of(0.0f));
-                dS[i + r][v] = vec_pick(seen, gradient, vec_of(0.0f));
+                const ivec mask = w->mask[i + r][v];
+                w->P[i + r][v] = vec_pick(mask, P * Z, vec_of(0.0f));
+                dS[i + r][v] = vec_pick(mask, gradient, vec_of(0.0f));
             }
     }
 }
@@ -198,27 +198,27 @@ static void add_to_keys(group_row *C, const float *A, const group_row *X, size_t
 }
 
 /* In blocks of ROWS. In a causal diagonal tile most attend to none, all, or the first column. */
-static struct key_span queries_that_see(const struct workspace *w, const struct queries *q)
+static struct key_span queries_that_attend(const struct workspace *w, const struct queries *q)
 {
     struct key_span s = { 0, 0, q->padded };
-    while (s.first < s.end && !visible_to_any(w->seen[s.first]))
+    while (s.first < s.end && !visible_to_any(w->mask[s.first]))
         s.first++;
-    while (s.end > s.first && !visible_to_any(w->seen[s.end - 1]))
+    while (s.end > s.first && !visible_to_any(w->mask[s.end - 1]))
         s.end--;
-    s.wide = s.first = s.first / ROWS * ROWS;
-    while (s.wide < s.end && !visible_beyond(0, w->seen[s.wide]))
-        s.wide++;
-    return (struct key_span){ s.first, s.wide / ROWS * ROWS, rounded_up(s.end) };
+    s.full_width = s.first = s.first / ROWS * ROWS;
+    while (s.full_width < s.end && !visible_beyond(0, w->mask[s.full_width]))
+        s.full_width++;
+    return (struct key_span){ s.first, s.full_width / ROWS * ROWS, rounded_up(s.end) };
 }
 
 /* Fully masked keys between others become 0, as they may be NaN. */
-static void see_rows(const struct workspace *w, struct keys *k, size_t rows, size_t d)
+static void select_keys(const struct workspace *w, struct keys *k, size_t rows, size_t d)
 {
     visibility_row any = { { 0 } };
-    bool holes = false;
+    bool has_masked_keys = false;
     for (size_t r = 0; r < rows; r++)
         for (int v = 0; v < COLUMNS; v++)
-            any[v] |= w->seen[r][v];
+            any[v] |= w->mask[r][v];
     const int32_t *const lane = (const int32_t *)any;
     k->first = 0;
     k->end = k->cols;
@@ -227,18 +227,18 @@ static void see_rows(const struct workspace *w, struct keys *k, size_t rows, siz
     while (k->end > k->first && lane[k->end - 1] == 0)
         k->end--;
     for (size_t c = k->first; c < k->end; c++)
-        holes |= lane[c] == 0;
-    k->seen = (const group_row *)(holes ? k->holed : k->rows);
-    if (!holes)
+        has_masked_keys |= lane[c] == 0;
+    k->selected = (const group_row *)(has_masked_keys ? k->with_zeros : k->rows);
+    if (!has_masked_keys)
         return;
-    memcpy(k->holed, k->rows, panels_of(d) * GROUP * sizeof *k->rows);
+    memcpy(k->with_zeros, k->rows, panels_of(d) * GROUP * sizeof *k->rows);
     for (size_t n = 0; n < panels_of(d) * GROUP; n++)
         if (n % GROUP < k->cols && lane[n % GROUP] == 0)
-            memset(&k->holed[n], 0, sizeof k->holed[n]);
+            memset(&k->with_zeros[n], 0, sizeof k->with_zeros[n]);
 }
 
-void workspace_see(struct workspace *w, size_t g, const struct backward_head *a,
-                   const struct queries *q)
+void workspace_process(struct workspace *w, size_t g, const struct backward_head *a,
+                       const struct queries *q)
 {
     const struct attention *p = a->p;
     struct keys *const k = &w->k[g];
@@ -247,32 +247,32 @@ void workspace_see(struct workspace *w, size_t g, const struct backward_head *a,
     const enum tile_kind kind =
         tile_kind(p, a->b, a->h, q->i0, q->i0 + q->rows, k->j0, k->j0 + k->cols);
     const bool dropout = p->dropout_threshold > 0;
-    k->seen = NULL;
+    k->selected = NULL;
     if (kind == TILE_SKIPPED)
         return;
     struct key_span s = { 0, 0, q->padded };
     const bool full = k->cols == GROUP && q->rows == q->padded;  // else 0 meets inf in the padding
     if (kind == TILE_FULL && full && !dropout && !score_option(p)) {
-        weigh(w, k, q, p->d, factor, dS);
-        k->seen = (const group_row *)k->rows;
+        softmax_full(w, k, q, p->d, factor, dS);
+        k->selected = (const group_row *)k->rows;
         k->first = 0;
         k->end = GROUP;
     } else {
-        keys_visible(w->seen, k, a, q->i0, q->rows);
-        memset(w->seen + q->rows, 0, (q->padded - q->rows) * sizeof *w->seen);
-        s = queries_that_see(w, q);
+        keys_visible(w->mask, k, a, q->i0, q->rows);
+        memset(w->mask + q->rows, 0, (q->padded - q->rows) * sizeof *w->mask);
+        s = queries_that_attend(w, q);
         if (dropout)
             keys_kept(w->Z, k, a, q->i0, q->rows);
         if (score_option(p))
-            weigh_scored(w, k, a, q, dS, s, dropout);
+            softmax_scored(w, k, a, q, dS, s, dropout);
         else
-            weigh_seen(w, k, q, p->d, factor, dS, s, dropout);
-        see_rows(w, k, q->rows, p->d);
+            softmax_masked(w, k, q, p->d, factor, dS, s, dropout);
+        select_keys(w, k, q->rows, p->d);
     }
     k->q_first = s.first;
     k->q_end = s.end;
     const group_row *const P = (const group_row *)w->P + s.first;
-    const size_t narrow = s.wide - s.first, n = s.end - s.first;
+    const size_t narrow = s.full_width - s.first, n = s.end - s.first;
     add_to_keys(k->dV, q->dO + s.first * p->d, P, narrow, n, p->d);
     add_to_keys(k->dK, q->Q + s.first * p->d, (const group_row *)dS + s.first, narrow, n, p->d);
 }
@@ -285,9 +285,9 @@ void workspace_end(struct workspace *w, const struct queries *q, size_t d)
             for (size_t g = 0; g < w->groups; g++) {
                 const struct keys *const k = &w->k[g];
                 const float *const dS = (const float *)(w->dS + g * q->padded + i);
-                if (k->seen && i >= k->q_first && i < k->q_end)
-                    c = block_product(c, dS + k->first, GROUP, 1, k->seen + n * GROUP + k->first,
-                                      k->end - k->first);
+                if (k->selected && i >= k->q_first && i < k->q_end)
+                    c = block_product(c, dS + k->first, GROUP, 1,
+                                      k->selected + n * GROUP + k->first, k->end - k->first);
             }
             memcpy(w->dQ + n * q->padded + i, &c, sizeof c);
         }

@@ -11,7 +11,7 @@ struct workspace {
     group_row *Z;   // dropout's factors, or NULL
     group_row *dS;  // group g, query r at [g rows + r]
     group_row *dQ;  // panel n, query r at [n rows + r]
-    visibility_row *seen;
+    visibility_row *mask;
     float *Q,
         *dO;  // copies, 0 for queries without keys; or NULL
     float *lse, *D;
@@ -30,8 +30,8 @@ struct queries workspace_queries(struct workspace *w, const struct backward_head
                                  size_t i0, size_t rows);
 
 /* fa2's inner step for group g. */
-void workspace_see(struct workspace *w, size_t g, const struct backward_head *a,
-                   const struct queries *q);
+void workspace_process(struct workspace *w, size_t g, const struct backward_head *a,
+                       const struct queries *q);
 
 /* After all groups: dQ = dS K, unscaled. */
 void workspace_end(struct workspace *w, const struct queries *q, size_t d);

@@ -22,8 +22,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
     const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
-    const int first = i0 + warp_row<TRAITS>(), least = keys_attended(p, first);
-    const int most = keys_attended(p, min(first + 16 * TRAITS::M_TILES, Nq) - 1);
+    const int first = i0 + warp_row<TRAITS>(), first_masked_key = keys_attended(p, first);
+    const int end_key = keys_attended(p, min(first + 16 * TRAITS::M_TILES, Nq) - 1);
     const struct folded_scale f = fold(p.scale);
     fragments<TRAITS> acc;
     copy_tile<TRAITS, rows>(smem, t.Q + (size_t)i0 * D, Br, Nq - i0);        // 4
@@ -33,15 +33,15 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
     for (int n = 0; n * Bc < Nk; n++) {                                      // 6
         cp_async_wait<STAGES - 2>();
         if (n == 0 && p.scale <= 0.0f)
-            turn_queries<TRAITS, rows>(smem, f);
+            flip_query_signs<TRAITS, rows>(smem, f);
         __syncthreads();              // tile n is complete, n - 1 free
         const int next = n + STAGES - 1;
         copy_keys<TRAITS, STAGES, rows>(smem, next, t.K, t.V, next, Nk);     // 7
-        if (n * Bc >= most)
+        if (n * Bc >= end_key)
             continue;  // all masked
         const uint4 *const K = stage_of<TRAITS, STAGES>(smem, n), *const V = K + Bc * TRAITS::ROW;
         tensor_scores<T, rows>(&acc, smem, K);                               // 8
-        if ((n + 1) * Bc > least)
+        if ((n + 1) * Bc > first_masked_key)
             hide_keys(&acc, p, i0, n * Bc);
         lazy_softmax(&acc, f.k);                                             // 9, 10
         tensor_product<T, rows>(&acc, V);                                    // 10

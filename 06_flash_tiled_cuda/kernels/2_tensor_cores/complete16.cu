@@ -31,7 +31,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
             j0 + Bc > Nk || kind_of(p, t, j0, j0 + Bc < Nk ? j0 + Bc : Nk) == TILE_PARTIAL;
         cp_async_wait<0>();
         if (round == 0 && p.scale <= 0.0f)
-            turn_queries<TRAITS, rows>(smem, f);
+            flip_query_signs<TRAITS, rows>(smem, f);
         if (partial)
             blank_values<TRAITS, rows>(V, p, t, j0);
         __syncthreads();

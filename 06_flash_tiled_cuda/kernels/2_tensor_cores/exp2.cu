@@ -30,7 +30,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     for (int n = 0; n * Bc < Nk; n++) {                                      // 6
         cp_async_wait<STAGES - 2>();
         if (n == 0 && p.scale <= 0.0f)
-            turn_queries<TRAITS, rows>(smem, f);
+            flip_query_signs<TRAITS, rows>(smem, f);
         __syncthreads();              // tile n is complete, n - 1 free
         const int next = n + STAGES - 1;
         copy_keys<TRAITS, STAGES, rows>(smem, next, t.K, t.V, next, Nk);     // 7

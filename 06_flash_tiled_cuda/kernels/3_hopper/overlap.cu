@@ -12,7 +12,7 @@
 // clang-format off
 
 // registers: 128 * 24 + 256 * 240 <= 384 * 168
-enum { STAGES = 2, PRODUCER = 128, FEW = 24, MANY = 240, CONSUMERS_BARRIER = 1 };
+enum { STAGES = 2, PRODUCER = 128, PRODUCER_REGS = 24, CONSUMER_REGS = 240, CONSUMERS_BARRIER = 1 };
 
 template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
@@ -39,7 +39,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     __syncthreads();
 
     if (threadIdx.x >= TRAITS::THREADS) {
-        setmaxnreg_dec<FEW>();
+        setmaxnreg_dec<PRODUCER_REGS>();
         if (!one_of_warp(TRAITS::THREADS / 32))
             return;
         mbarrier_arrive_expect(&queries, Q_BYTES);
@@ -59,10 +59,10 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         return;
     }
 
-    setmaxnreg_inc<MANY>();
-    const unsigned who = warpgroup_number();
-    const int least = uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
-    const int most = keys_attended(p, min(i0 + (int)(who + 1) * GROUP_ROWS, Nq) - 1);
+    setmaxnreg_inc<CONSUMER_REGS>();
+    const unsigned warpgroup = warpgroup_number();
+    const int first_masked_key = uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
+    const int end_key = keys_attended(p, min(i0 + (int)(warpgroup + 1) * GROUP_ROWS, Nq) - 1);
     const struct folded_scale f = fold(p.scale);
     const auto stage = [](int n) { return n % STAGES; };
     const auto parity = [](int n) { return n / STAGES % 2; };
@@ -73,41 +73,41 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     begin(&acc);                                                             // 5
     mbarrier_wait(&queries, 0);
     if (p.scale <= 0.0f) {
-        turn_queries<TRAITS, swizzled_rows<TRAITS>>((uint4 *)smem, f);
+        flip_query_signs<TRAITS, swizzled_rows<TRAITS>>((uint4 *)smem, f);
         fence_async();
         barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
     }
-    const int mine = (most + Bc - 1) / Bc;  // this warpgroup's tiles
-    float later[TRAITS::M_TILES][2] = {};
+    const int my_tiles = (end_key + Bc - 1) / Bc;  // this warpgroup's tiles
+    float rescale[TRAITS::M_TILES][2] = {};
     unsigned P[Bc / 16][4];
-    if (mine > 0) {
+    if (my_tiles > 0) {
         mbarrier_wait(&K_full[stage(0)], parity(0));
         group_scores<T>(&acc, Q, K_of(0));                                   // 8
         warpgroup_arrive(&K_empty[stage(0)]);
-        if (Bc > least)
+        if (Bc > first_masked_key)
             hide_keys(&acc, p, i0, 0);
-        lazy_weights(&acc, f.k, later);                                      // 9, 10: O is 0
+        lazy_weights(&acc, f.k, rescale);                                    // 9, 10: O is 0
         pack_weights<T>(&acc, P);
-        if (mine > 1)
+        if (my_tiles > 1)
             mbarrier_wait(&K_full[stage(1)], parity(1));
     }
-    for (int n = 1; n < mine; n++) {                                         // 6
+    for (int n = 1; n < my_tiles; n++) {                                     // 6
         issue_scores<T>(&acc, Q, K_of(n));                                   // 8
         mbarrier_wait(&V_full[stage(n - 1)], parity(n - 1));
         issue_product<T>(&acc, P, V_of(n - 1));                              // 10, of tile n - 1
         wgmma_wait<1>(flat<Bc / 2>(acc.S));  // the scores are ready
         warpgroup_arrive(&K_empty[stage(n)]);
-        if ((n + 1) * Bc > least)
+        if ((n + 1) * Bc > first_masked_key)
             hide_keys(&acc, p, i0, n * Bc);
-        const bool moves = lazy_weights(&acc, f.k, later);                   // 9, 10
-        if (n + 1 < mine) {                  // ptxas moves neither wait above a branch
+        const bool needs_rescale = lazy_weights(&acc, f.k, rescale);         // 9, 10
+        if (n + 1 < my_tiles) {              // ptxas moves neither wait above a branch
             mbarrier_wait(&K_full[stage(n + 1)], parity(n + 1));
             wgmma_wait<0>(flat<D / 2>(acc.O), P);
         } else
             wgmma_wait<0>(flat<D / 2>(acc.O), P);
         warpgroup_arrive(&V_empty[stage(n - 1)]);
-        if (moves)
-            move_output(&acc, later);                                        // 10
+        if (needs_rescale)
+            rescale_output(&acc, rescale);                                   // 10
         pack_weights<T>(&acc, P);
     }
     if (tiles * Bc > Nk && Nk < (int)p.Nk) {
@@ -116,9 +116,9 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         fence_async();
         barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
     }
-    if (mine > 0) {
-        mbarrier_wait(&V_full[stage(mine - 1)], parity(mine - 1));
-        issue_product<T>(&acc, P, V_of(mine - 1));                           // 10
+    if (my_tiles > 0) {
+        mbarrier_wait(&V_full[stage(my_tiles - 1)], parity(my_tiles - 1));
+        issue_product<T>(&acc, P, V_of(my_tiles - 1));                       // 10
         wgmma_wait<0>(flat<D / 2>(acc.O), P);
     }
     scale_maximum(&acc, f.scale);

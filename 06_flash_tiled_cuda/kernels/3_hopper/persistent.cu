@@ -7,7 +7,7 @@
 #include "06_flash_tiled_cuda/kernels/parts/persistent.cuh"
 
 // registers: 128 * 24 + 256 * 240 <= 384 * 168
-enum { FEW = 24, MANY = 240 };
+enum { PRODUCER_REGS = 24, CONSUMER_REGS = 240 };
 
 template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
@@ -18,12 +18,12 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     __shared__ struct persistent_block block;
     begin_block<TRAITS>(&block);
     if (threadIdx.x >= TRAITS::THREADS) {
-        setmaxnreg_dec<FEW>();
+        setmaxnreg_dec<PRODUCER_REGS>();
         if (one_of_warp(TRAITS::THREADS / 32))
             produce<TRAITS>(p, a.next, maps, smem, &block);
         return;
     }
-    setmaxnreg_inc<MANY>();
+    setmaxnreg_inc<CONSUMER_REGS>();
     consume<T, TRAITS>(p, smem, &block, [&](const fragments<TRAITS> *acc, int head, int i0) {
         const tensor_head<T> t = tensor_head_of<T>(p, a, head);
         group_finish(acc, t.O, t.lse, i0, (int)p.Nq);

@@ -11,7 +11,7 @@
 // clang-format off
 
 // registers: 128 * 24 + 256 * 240 <= 384 * 168
-enum { STAGES = 2, PRODUCER = 128, FEW = 24, MANY = 240, CONSUMERS_BARRIER = 1 };
+enum { STAGES = 2, PRODUCER = 128, PRODUCER_REGS = 24, CONSUMER_REGS = 240, CONSUMERS_BARRIER = 1 };
 
 template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
@@ -35,7 +35,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     __syncthreads();
 
     if (threadIdx.x >= TRAITS::THREADS) {
-        setmaxnreg_dec<FEW>();
+        setmaxnreg_dec<PRODUCER_REGS>();
         if (!one_of_warp(TRAITS::THREADS / 32))
             return;
         mbarrier_arrive_expect(&queries, Q_BYTES);
@@ -51,17 +51,17 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         return;
     }
 
-    setmaxnreg_inc<MANY>();
-    const unsigned who = warpgroup_number();
-    const int least = uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
-    const int most = keys_attended(p, min(i0 + (int)(who + 1) * GROUP_ROWS, Nq) - 1);
+    setmaxnreg_inc<CONSUMER_REGS>();
+    const unsigned warpgroup = warpgroup_number();
+    const int first_masked_key = uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
+    const int end_key = keys_attended(p, min(i0 + (int)(warpgroup + 1) * GROUP_ROWS, Nq) - 1);
     const unsigned char *const Q = rows_of_group(smem);
     const struct folded_scale f = fold(p.scale);
     fragments<TRAITS> acc;
     begin(&acc);                                                             // 5
     mbarrier_wait(&queries, 0);
     if (p.scale <= 0.0f) {
-        turn_queries<TRAITS, swizzled_rows<TRAITS>>((uint4 *)smem, f);
+        flip_query_signs<TRAITS, swizzled_rows<TRAITS>>((uint4 *)smem, f);
         fence_async();
         barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
     }
@@ -74,9 +74,9 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
             fence_async();
             barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // consumers only
         }
-        if (n * Bc < most) {
+        if (n * Bc < end_key) {
             group_scores<T>(&acc, Q, K);                                     // 8
-            if ((n + 1) * Bc > least)
+            if ((n + 1) * Bc > first_masked_key)
                 hide_keys(&acc, p, i0, n * Bc);
             lazy_softmax(&acc, f.k);                                         // 9, 10
             group_product<T>(&acc, V);                                       // 10

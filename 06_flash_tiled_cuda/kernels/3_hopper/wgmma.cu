@@ -23,9 +23,9 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     const int head = (int)blockIdx.y, kv = keys_of_head(p, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
     const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
-    const unsigned who = warpgroup_number();
-    const int least = uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
-    const int most = keys_attended(p, min(i0 + (int)(who + 1) * GROUP_ROWS, Nq) - 1);
+    const unsigned warpgroup = warpgroup_number();
+    const int first_masked_key = uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
+    const int end_key = keys_attended(p, min(i0 + (int)(warpgroup + 1) * GROUP_ROWS, Nq) - 1);
     const unsigned char *const Q = rows_of_group(smem);
     const struct folded_scale f = fold(p.scale);
     const auto tma_load_keys = [&](int n) {
@@ -53,16 +53,16 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
             tma_load_keys(n + 1);                                            // 7
         mbarrier_wait(&there[n % STAGES], n / STAGES % 2);
         if (turns)
-            turn_queries<TRAITS, swizzled_rows<TRAITS>>((uint4 *)smem, f);
+            flip_query_signs<TRAITS, swizzled_rows<TRAITS>>((uint4 *)smem, f);
         if (ends)
             blank_values<TRAITS>(V, Nk - n * Bc);
         if (turns || ends) {
             fence_async();    // visible to tensor cores
             __syncthreads();
         }
-        if (n * Bc < most) {  // else all masked
+        if (n * Bc < end_key) {  // else all masked
             group_scores<T>(&acc, Q, K);                                     // 8
-            if ((n + 1) * Bc > least)
+            if ((n + 1) * Bc > first_masked_key)
                 hide_keys(&acc, p, i0, n * Bc);
             lazy_softmax(&acc, f.k);                                         // 9, 10
             group_product<T>(&acc, V);                                       // 10

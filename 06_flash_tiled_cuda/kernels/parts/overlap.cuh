@@ -4,12 +4,12 @@
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 
 /*
- * lazy_softmax during a product into O. True if m moved: then O needs the factor `later`
+ * lazy_softmax during a product into O. True if m moved: then O needs the factor `rescale`
  * afterwards.
  */
 template <class TRAITS>
 __device__ static inline bool lazy_weights(fragments<TRAITS> *acc, float k,
-                                           float (&later)[TRAITS::M_TILES][2])
+                                           float (&rescale)[TRAITS::M_TILES][2])
 {
     float m_new[TRAITS::M_TILES][2];
     bool far = false;
@@ -17,31 +17,31 @@ __device__ static inline bool lazy_weights(fragments<TRAITS> *acc, float k,
     for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
             m_new[x][h] = new_maximum(acc, x, h);
-            far = far || k * m_new[x][h] > k * acc->m[x][h] + FAR;
+            far = far || k * m_new[x][h] > k * acc->m[x][h] + RESCALE_THRESHOLD;
         }
-    const bool moves = __any_sync(WHOLE_WARP, far);  // one decision per warp
+    const bool needs_rescale = __any_sync(WHOLE_WARP, far);  // one decision per warp
 #pragma unroll
     for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
-            if (moves) {
-                later[x][h] = rescale_of(k, acc->m[x][h], m_new[x][h]);
-                acc->l[x][h] *= later[x][h];
+            if (needs_rescale) {
+                rescale[x][h] = rescale_of(k, acc->m[x][h], m_new[x][h]);
+                acc->l[x][h] *= rescale[x][h];
                 acc->m[x][h] = m_new[x][h];
             }
-            acc->l[x][h] += weigh(acc, x, h, k, acc->m[x][h]);
+            acc->l[x][h] += row_weights(acc, x, h, k, acc->m[x][h]);
         }
-    return moves;
+    return needs_rescale;
 }
 
 template <class TRAITS>
-__device__ static inline void move_output(fragments<TRAITS> *acc,
-                                          const float (&later)[TRAITS::M_TILES][2])
+__device__ static inline void rescale_output(fragments<TRAITS> *acc,
+                                             const float (&rescale)[TRAITS::M_TILES][2])
 {
 #pragma unroll
     for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int c = 0; c < TRAITS::D / 8; c++)
             for (int e = 0; e < 4; e++)
-                acc->O[x][c][e] *= later[x][e / 2];
+                acc->O[x][c][e] *= rescale[x][e / 2];
 }
 
 #endif

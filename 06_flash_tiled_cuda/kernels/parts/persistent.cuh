@@ -90,73 +90,73 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
     const unsigned char *const Q = rows_of_group(smem);
     const auto K_of = [&](int n) { return smem + Q_BYTES + block->K.stage(done + n) * 2 * K_BYTES; };
     const auto V_of = [&](int n) { return K_of(n) + K_BYTES; };
-    const unsigned who = warpgroup_number();
-    const auto my_turn = [&] { barrier_sync(TURN + who, 256); };
-    const auto your_turn = [&] { barrier_arrive(TURN + (who + 1) % CONSUMERS, 256); };
+    const unsigned warpgroup = warpgroup_number();
+    const auto wait_turn = [&] { barrier_sync(TURN + warpgroup, 256); };
+    const auto pass_turn = [&] { barrier_arrive(TURN + (warpgroup + 1) % CONSUMERS, 256); };
     fragments<TRAITS> acc;
-    if (who == CONSUMERS - 1)
-        your_turn();            // consumer 0 begins
+    if (warpgroup == CONSUMERS - 1)
+        pass_turn();            // consumer 0 begins
     for (int taken = 0;; taken++) {                                          // 3
         block->Q.consumer_wait(taken);
         const struct tile_of_queries &given = block->given;
         const int head = uniform(given.head), i0 = uniform(given.i0), Nk = uniform(given.Nk), tiles = uniform(given.tiles);
         if (head == NO_MORE)
             return;
-        const int least = uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
-        const int most = keys_attended(p, min(i0 + (int)(who + 1) * GROUP_ROWS, (int)p.Nq) - 1);
+        const int first_masked_key = uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
+        const int end_key = keys_attended(p, min(i0 + (int)(warpgroup + 1) * GROUP_ROWS, (int)p.Nq) - 1);
         begin(&acc);                                                         // 5
         if (p.scale <= 0.0f) {
-            turn_queries<TRAITS, swizzled_rows<TRAITS>>((uint4 *)smem, f);
+            flip_query_signs<TRAITS, swizzled_rows<TRAITS>>((uint4 *)smem, f);
             fence_async();
             barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
         }
-        const int mine = (most + Bc - 1) / Bc;
-        float later[TRAITS::M_TILES][2] = {};
+        const int my_tiles = (end_key + Bc - 1) / Bc;
+        float rescale[TRAITS::M_TILES][2] = {};
         unsigned P[Bc / 16][4];
-        if (mine > 0) {
+        if (my_tiles > 0) {
             block->K.consumer_wait(done);
-            my_turn();
+            wait_turn();
             issue_scores<T>(&acc, Q, K_of(0));                               // 8
-            your_turn();
+            pass_turn();
             wgmma_wait<0>(flat<Bc / 2>(acc.S));
             block->K.warpgroup_release(done);
-            if (mine == 1)
+            if (my_tiles == 1)
                 block->Q.consumer_release(taken);  // the next Q may be loaded
-            if (Bc > least)
+            if (Bc > first_masked_key)
                 hide_keys(&acc, p, i0, 0);
-            lazy_weights(&acc, f.k, later);                                  // 9, 10: O is 0
+            lazy_weights(&acc, f.k, rescale);                                // 9, 10: O is 0
             pack_weights<T>(&acc, P);
-            if (mine > 1)
+            if (my_tiles > 1)
                 block->K.consumer_wait(done + 1);
         }
-        for (int n = 1; n < mine; n++) {                                     // 6
+        for (int n = 1; n < my_tiles; n++) {                                 // 6
             block->V.consumer_wait(done + n - 1);
-            my_turn();                          // last: no turn is spent waiting
+            wait_turn();                        // last: no turn is spent waiting
             issue_scores<T>(&acc, Q, K_of(n));                               // 8
             issue_product<T>(&acc, P, V_of(n - 1));                          // 10, of tile n - 1
-            your_turn();
+            pass_turn();
             wgmma_wait<1>(flat<Bc / 2>(acc.S));
             block->K.warpgroup_release(done + n);
-            if (n + 1 == mine)
+            if (n + 1 == my_tiles)
                 block->Q.consumer_release(taken);
-            if ((n + 1) * Bc > least)
+            if ((n + 1) * Bc > first_masked_key)
                 hide_keys(&acc, p, i0, n * Bc);
-            const bool moves = lazy_weights(&acc, f.k, later);               // 9, 10
-            if (n + 1 < mine) {
+            const bool needs_rescale = lazy_weights(&acc, f.k, rescale);     // 9, 10
+            if (n + 1 < my_tiles) {
                 block->K.consumer_wait(done + n + 1);
                 wgmma_wait<0>(flat<D / 2>(acc.O), P);
             } else
                 wgmma_wait<0>(flat<D / 2>(acc.O), P);
             block->V.warpgroup_release(done + n - 1);
-            if (moves)
-                move_output(&acc, later);                                    // 10
+            if (needs_rescale)
+                rescale_output(&acc, rescale);                               // 10
             pack_weights<T>(&acc, P);
         }
-        if (mine == 0)
+        if (my_tiles == 0)
             block->Q.consumer_release(taken);  // its queries attend to no key
-        for (int n = mine; n < tiles; n++) {  // another has more tiles
-            my_turn();  // the others have released this stage's last K
-            your_turn();
+        for (int n = my_tiles; n < tiles; n++) {  // another has more tiles
+            wait_turn();  // the others have released this stage's last K
+            pass_turn();
             block->K.warpgroup_release(done + n);
         }
         if (tiles * Bc > Nk && Nk < (int)p.Nk) {
@@ -165,15 +165,15 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
             fence_async();
             barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
         }
-        if (mine > 0) {
-            block->V.consumer_wait(done + mine - 1);
-            issue_product<T>(&acc, P, V_of(mine - 1));                       // 10
+        if (my_tiles > 0) {
+            block->V.consumer_wait(done + my_tiles - 1);
+            issue_product<T>(&acc, P, V_of(my_tiles - 1));                   // 10
             wgmma_wait<0>(flat<D / 2>(acc.O), P);
-            block->V.warpgroup_release(done + mine - 1);
+            block->V.warpgroup_release(done + my_tiles - 1);
         }
         scale_maximum(&acc, f.scale);
         epilogue(&acc, head, i0);                                            // 12 to 15
-        for (int n = mine; n < tiles; n++) {
+        for (int n = my_tiles; n < tiles; n++) {
             block->V.consumer_wait(done + n);  // else it would release the V before this one
             block->V.warpgroup_release(done + n);
         }

@@ -11,10 +11,10 @@
 
 #include "06_flash_tiled_cuda/kernels/parts/pipeline.cuh"
 
-/* |scale|, or 1; k; Q's bits are ANDed with `keep`, then XORed with `turn`. */
+/* |scale|, or 1; k; Q's bits are ANDed with `keep`, then XORed with `flip`. */
 struct folded_scale {
     float scale, k;
-    unsigned keep, turn;
+    unsigned keep, flip;
 };
 
 __device__ static inline struct folded_scale fold(float scale)
@@ -26,13 +26,13 @@ __device__ static inline struct folded_scale fold(float scale)
 
 /* Threads change only what they copied: no barrier. */
 template <class TRAITS, class ROWS>
-__device__ static inline void turn_queries(uint4 *Q, const struct folded_scale &f)
+__device__ static inline void flip_query_signs(uint4 *Q, const struct folded_scale &f)
 {
     for (int n = (int)threadIdx.x; n < TRAITS::BR * TRAITS::ROW; n += TRAITS::THREADS) {
         uint4 *const piece = &Q[ROWS::piece(n / TRAITS::ROW, n % TRAITS::ROW)];
         const uint4 q = *piece;
-        *piece = make_uint4((q.x & f.keep) ^ f.turn, (q.y & f.keep) ^ f.turn,
-                            (q.z & f.keep) ^ f.turn, (q.w & f.keep) ^ f.turn);
+        *piece = make_uint4((q.x & f.keep) ^ f.flip, (q.y & f.keep) ^ f.flip,
+                            (q.z & f.keep) ^ f.flip, (q.w & f.keep) ^ f.flip);
     }
 }
 
@@ -68,7 +68,7 @@ __device__ static inline float shift_of(float k, float m)
 }
 
 template <class TRAITS>
-__device__ static inline float weigh(fragments<TRAITS> *acc, int x, int h, float k, float m)
+__device__ static inline float row_weights(fragments<TRAITS> *acc, int x, int h, float k, float m)
 {
     const float shift = shift_of(k, m);
     float sum = 0.0f;
@@ -87,8 +87,8 @@ __device__ static inline float rescale_of(float k, float m, float m_new)
 }
 
 template <class TRAITS>
-__device__ static inline void move_maximum(fragments<TRAITS> *acc, int x, int h, float k,
-                                           float m_new)
+__device__ static inline void raise_maximum(fragments<TRAITS> *acc, int x, int h, float k,
+                                            float m_new)
 {
     const float rescale = rescale_of(k, acc->m[x][h], m_new);
     acc->l[x][h] *= rescale;
@@ -104,8 +104,8 @@ template <class TRAITS> __device__ static inline void power_softmax(fragments<TR
 #pragma unroll
     for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
-            move_maximum(acc, x, h, k, new_maximum(acc, x, h));
-            acc->l[x][h] += weigh(acc, x, h, k, acc->m[x][h]);
+            raise_maximum(acc, x, h, k, new_maximum(acc, x, h));
+            acc->l[x][h] += row_weights(acc, x, h, k, acc->m[x][h]);
         }
 }
 

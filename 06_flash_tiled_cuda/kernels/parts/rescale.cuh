@@ -11,7 +11,7 @@
 
 #include "06_flash_tiled_cuda/kernels/parts/powers.cuh"
 
-static const float FAR = 8.0f;  // powers of 2
+static const float RESCALE_THRESHOLD = 8.0f;  // powers of 2
 
 /* Lines 9 and 10. */
 template <class TRAITS> __device__ static inline void lazy_softmax(fragments<TRAITS> *acc, float k)
@@ -22,17 +22,17 @@ template <class TRAITS> __device__ static inline void lazy_softmax(fragments<TRA
     for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
             m_new[x][h] = new_maximum(acc, x, h);
-            far = far || k * m_new[x][h] > k * acc->m[x][h] + FAR;
+            far = far || k * m_new[x][h] > k * acc->m[x][h] + RESCALE_THRESHOLD;
         }
     if (__any_sync(WHOLE_WARP, far))  // one decision per warp
 #pragma unroll
         for (int x = 0; x < TRAITS::M_TILES; x++)
             for (int h = 0; h < 2; h++)
-                move_maximum(acc, x, h, k, m_new[x][h]);
+                raise_maximum(acc, x, h, k, m_new[x][h]);
 #pragma unroll
     for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++)
-            acc->l[x][h] += weigh(acc, x, h, k, acc->m[x][h]);
+            acc->l[x][h] += row_weights(acc, x, h, k, acc->m[x][h]);
 }
 
 #endif

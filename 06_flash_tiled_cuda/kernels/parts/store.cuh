@@ -66,19 +66,19 @@ __device__ static inline void group_store(const fragments<TRAITS> *acc, unsigned
                                           const tensor_map *map, float *lse, int i0, int Nq,
                                           int head)
 {
-    const unsigned who = warpgroup_number();
+    const unsigned warpgroup = warpgroup_number();
     float inverse[2];
     store_lse(acc, inverse, lse ? lse + (size_t)head * (size_t)Nq : nullptr, i0, Nq);
 #pragma unroll
     for (int b = 0; b < TRAITS::D / BOX_WIDTH; b++) {
-        unsigned char *const box = boxes + ((int)who * BOXES + b % BOXES) * O_BOX;
+        unsigned char *const box = boxes + ((int)warpgroup * BOXES + b % BOXES) * O_BOX;
         boxes_read<BOXES - 1>();
-        barrier_sync(STORE_BARRIER + who, 128);  // the box has been read
+        barrier_sync(STORE_BARRIER + warpgroup, 128);  // the box has been read
         fill_box<T>(acc, inverse, box, b * BOX_WIDTH / 8);
         fence_async();  // visible to the TMA
-        barrier_sync(STORE_BARRIER + who, 128);
+        barrier_sync(STORE_BARRIER + warpgroup, 128);
         if (threadIdx.x % 128 == 0) {
-            tma_store(map, box, b * BOX_WIDTH, i0 + (int)who * GROUP_ROWS, head);
+            tma_store(map, box, b * BOX_WIDTH, i0 + (int)warpgroup * GROUP_ROWS, head);
             bulk_commit();
         }
     }

@@ -7,7 +7,7 @@
 // clang-format off
 
 enum { STAGES = 2, PRODUCER = 128, CONSUMERS_BARRIER = 1 };
-enum { FEW = 24, MANY = 240 };  // registers per thread
+enum { PRODUCER_REGS = 24, CONSUMER_REGS = 240 };  // registers per thread
 enum { QUERIES_WARP = HOPPER_KEYS / 16, DQ_WARP, STATISTICS_WARPS };  // after 8 consumers; the last are two
 
 template <class TRAITS> struct roles_smem {
@@ -68,7 +68,7 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
     }
     __syncthreads();
     if (threadIdx.x >= TRAITS::THREADS) {
-        setmaxnreg_dec<FEW>();
+        setmaxnreg_dec<PRODUCER_REGS>();
         if (one_of_warp(QUERIES_WARP))
             each_tile<Br>(p, j0, first_head, [&](int r, int head, int i0) {
                 auto &to = smem.queries[r % STAGES];
@@ -109,7 +109,7 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
             });
         return;
     }
-    setmaxnreg_inc<MANY>();
+    setmaxnreg_inc<CONSUMER_REGS>();
     const unsigned char *const my_K = rows_of_group(smem.K), *const my_V = rows_of_group(smem.V);
     const int full_from = full_tiles_from<TRAITS>(p, j0);
     pipeline<1> &my_dQ = block.dQ[warpgroup_number()];

@@ -38,7 +38,7 @@ def loops_with_products(text):
         for first, last in loops:
             operations = tuple(operation for _, operation, _ in code[first:last + 1])
             if sum(re.match(r"v?f?n?m(ul|add|la)", of) is not None for of in operations) >= PRODUCTS and \
-                    (name.startswith("weigh") or not any(first <= a and b <= last and (a, b) != (first, last) for a, b in loops)):
+                    (name.startswith("softmax_") or not any(first <= a and b <= last and (a, b) != (first, last) for a, b in loops)):
                 found.append(operations)
     return found
 
