@@ -51,7 +51,7 @@ struct lab lab_of(const struct chapter *chapter, struct attention_input input,
                          .x = tensors_of(&input, NULL, NULL) };
 }
 
-/* Exits if an option needs what some forward steps lack: m, l or lse. */
+/* What is asked for besides a verdict must be there: forward, some steps have no m, l or lse. */
 static void check_requested(const struct step *step, const struct attention *p,
                             const struct options *o)
 {

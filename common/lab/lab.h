@@ -1,5 +1,5 @@
 /*
- * The lab: what a chapter's main does with its steps; the loop over the steps is the chapter's.
+ * The lab: what a chapter's main does with its steps, one call after the other. The loop over the steps is the chapter's.
  *
  *     struct lab lab = lab_open(&chapter, argc, argv);     the command line
  *     lab_load(&lab);                                      the problem
@@ -13,8 +13,8 @@
  *     }
  *     return lab_close(&lab);                              files, and the verdict
  *
- * One step is reported in full; of all steps each has a line in a table. The lab calls only `run`,
- * `watched` and `predict` of a chapter's rows (step.h).
+ * One step is told whole; of all steps each has a line in a table. Of the chapter nothing is called but `run`, `watched` and
+ * `predict` of its rows (step.h).
  */
 #ifndef COMMON_LAB_H
 #define COMMON_LAB_H
@@ -107,7 +107,7 @@ void lab_free(struct lab *lab);
 bool is_small(const struct lab *lab);
 bool can_be_counted(const struct lab *lab, const struct step *step);
 
-/* The nearest earlier step that supports the problem and may be compared, or NULL. */
+/* The nearest earlier step that does the problem and that the step is compared with; NULL: there is none. */
 const struct step *lab_step_before(const struct lab *lab, const struct step *step);
 
 /* --csv's lines, one per step, to which callers may add. */
@@ -123,7 +123,7 @@ struct attention_errors lab_compare(const struct lab *lab, const struct step *st
 struct previous lab_run_before(const struct lab *lab, const struct step *step);
 void previous_free(struct previous *previous);
 
-/* lab->check's rows, with a product as the reference; free its O. */
+/* The same rows as lab->check, with what is right for a step that is a product; its O is to be freed. */
 struct attention_check lab_product_check(const struct lab *lab);
 
 void lab_write(const struct lab *lab, const struct step *step, const char *previous,

@@ -22,8 +22,8 @@ struct scores {
 };
 
 /*
- * The scores that the command line asks for: --input, or --rows and --cols normal numbers, or
- * common/data/scores.npy. Ends the program with EXIT_USAGE if they cannot be had.
+ * The command line's scores: --input, or --rows and --cols normal numbers, or
+ * common/data/scores.npy. Exits with EXIT_USAGE if there are none.
  */
 struct scores scores_load(const struct options *options);
 struct scores scores_random(size_t rows, size_t cols, uint64_t seed);

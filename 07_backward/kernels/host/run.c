@@ -116,7 +116,7 @@ struct result cuda_run(const struct step *kernel, const struct device *device,
 
 DECLARE_LAUNCHERS(kernel_launcher, complete)
 
-/* Q, K, V and room for O in complete's type, with its default tile. */
+/* Q, K, V and room for O, in the type that chapter 06's complete wants, and the tile that it takes if nobody asks. */
 static struct device_arrays load_forward(const struct device *device,
                                          const struct attention_input *in)
 {
@@ -139,12 +139,13 @@ static struct device_arrays load_forward(const struct device *device,
     a.O16 = device->allocate(queries * sizeof *a.O16, "O");
     size_t k = 0;
     while (tiles[k][0] != p->d && k + 1 < sizeof tiles / sizeof tiles[0])
-        k++;  // past the last, the launcher aborts
+        k++;  // past the last there is none: the launcher aborts then
     a.Br = tiles[k][1];
     a.Bc = tiles[k][2];
     return a;
 }
 
+/* O of a device's forward pass, as float32. */
 static void download_output(float *O, const struct device *device, const struct device_arrays *a,
                             size_t n, enum dtype type)
 {

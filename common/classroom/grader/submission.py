@@ -66,7 +66,7 @@ class Submission:
         self.take(every)
 
     def take(self, every):
-        """Takes (name, is neither file nor folder, is folder) for each entry."""
+        """The names of files: (name, is it something else, is it a folder) for each."""
         odd = next((name for name, other, _ in every if other), None)
         out = next((name for name, _, _ in every if name.startswith("/") or ".." in name.split("/")), None)
         self.files = [re.sub(r"^(\./)+", "", name) for name, _, folder in every if not folder]
