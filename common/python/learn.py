@@ -1,4 +1,4 @@
-"""A small model learns by a step's gradients; where PyTorch is installed, the same model by PyTorch's beside it.
+"""A small model learns by a step's gradients, and where PyTorch is installed, once more by PyTorch's.
 
     python common/python/learn.py [--step 07/fa2]
 
@@ -14,7 +14,7 @@ import numpy as np
 
 import flash
 
-LETTERS, DIGITS, D, TEXTS, STEPS, RATE = 16, 10, 16, 64, 300, 8.0
+LETTERS, DIGITS, D, TEXTS, STEPS, RATE = 16, 10, 16, 64, 100, 1.0
 SHAPES = {"queries": (LETTERS, D), "keys": (LETTERS, D), "values": (DIGITS, D), "scores": (D, DIGITS)}
 
 
@@ -69,13 +69,14 @@ def main():
     random = np.random.default_rng(1)
     first = {name: random.standard_normal(shape).astype(np.float32) for name, shape in SHAPES.items()}
     mine, theirs = dict(first), dict(first)
-    print(f"{'step':>6}{'right':>9}  {'loss, ' + step:>16}{'loss, PyTorch' if torch else '':>16}")
+    print(f"{'':18}loss, gradients of\n{'step':>6}{'right':>8}{step:>14}{'PyTorch' if torch else '':>14}".rstrip())
     for n in range(STEPS + 1):
         text = texts(random)
         loss, share, gradient = ours(mine, text, step)
         their_loss, their_gradient = pytorchs(theirs, text) if torch else (0.0, gradient)
         if n % (STEPS // 10) == 0:
-            print(f"{n:6}{share:9.0%}  {loss:16.6f}{f'{their_loss:16.6f}' if torch else ''}  {'#' * round(20 * loss)}".rstrip())
+            theirs_too = f"{their_loss:14.6f}" if torch else ""
+            print(f"{n:6}{share:8.0%}{loss:14.6f}{theirs_too}  {'█' * round(10 * loss)}".rstrip())
         mine = {name: x - RATE * gradient[name] for name, x in mine.items()}
         theirs = {name: x - RATE * their_gradient[name] for name, x in theirs.items()}
 
