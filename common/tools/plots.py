@@ -54,14 +54,17 @@ def pictures():
         yield f"{chapter}/pages/pictures/gpu_ladder.svg", "gpu_ladder.gp", functools.partial(plot_data.gpu_ladder, chapter=chapter)
 
 
+def dark(svg):
+    return re.sub(r"(<svg[^>]*>)", rf"\1\n{diagrams.DARK}", svg, count=1)
+
+
 def drawn(script, data):
     done = subprocess.run(["gnuplot", "-e", f"data = '{data}'", f"{SCRIPTS}/{script}"], capture_output=True, text=True,
                           encoding="utf-8", env={**os.environ, "LC_ALL": "C.UTF-8"}, check=False)
     if done.returncode:
         raise Failed(f"gnuplot {script}: ended with status {done.returncode}\n{done.stderr.strip()}")
     svg = re.sub(r"<title>.*</title>", "", done.stdout)
-    svg = terse.terse(re.sub(r"^<desc>.*GNUPLOT (.*\S) *</desc>$", r"<!-- gnuplot \1 -->", svg, flags=re.MULTILINE))
-    return re.sub(r"(<svg[^>]*>)", rf"\1\n{diagrams.DARK}", svg, count=1)
+    return dark(terse.terse(re.sub(r"^<desc>.*GNUPLOT (.*\S) *</desc>$", r"<!-- gnuplot \1 -->", svg, flags=re.MULTILINE)))
 
 
 def animated(programs):
@@ -73,8 +76,8 @@ def animated(programs):
         lines += [f"counted {step} {row[2]}" for row in programs.rows("05_flash_tiled_cpu", *options, "--traffic")]
     data = Path(programs.data, "tiles_flow")
     data.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return subprocess.run(["awk", "-v", "N=8", "-v", "d=4", "-v", "B=2", "-f", f"{SCRIPTS}/05_tiles_flow.awk", str(data)],
-                          capture_output=True, text=True, encoding="utf-8", check=True).stdout
+    return dark(subprocess.run(["awk", "-v", "N=8", "-v", "d=4", "-v", "B=2", "-f", f"{SCRIPTS}/05_tiles_flow.awk", str(data)],
+                               capture_output=True, text=True, encoding="utf-8", check=True).stdout)
 
 
 def kept(svg, path, draw):
