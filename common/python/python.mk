@@ -33,7 +33,7 @@ $(BUILD)/libflash-%.so: $(OBJ)/bindings/%.o
 # LIBFLASH=libflash-04_flash_no_tiling.so: one chapter's.
 LIBFLASH ?= libflash.so
 WRITERS := write look write-check babble write-reference
-.PHONY: library python python-check onnx-check minilm $(WRITERS) test-python
+.PHONY: library python python-check onnx-check minilm learn $(WRITERS) test-python
 library:
 	$(SUBMAKE) $(JOBS) $(BUILD)/library/$(LIBFLASH) BUILD=$(BUILD)/library \
 	    CFLAGS='$(CFLAGS) $(LIBRARY_FLAGS)'
@@ -42,9 +42,9 @@ library:
 python: setup-run library
 	@echo "$(BUILD)/libflash.so is there; common/python/README.md says what it is good for"
 # Scripts build the library after they have found a Python.
-python-check onnx-check minilm: setup-run
+python-check onnx-check minilm learn: setup-run
 	+@$(UNLESS_DRY)MAKE_LIBRARY='$(MAKE) -s --no-print-directory $(JOBS) library' \
-	    sh common/python/$(if $(filter minilm,$@),model.sh minilm $${STEP:+--step "$$STEP"},check.sh $(if $(filter onnx-%,$@),onnx))
+	    sh common/python/$(if $(filter minilm learn,$@),model.sh $@ $${STEP:+--step "$$STEP"},check.sh $(if $(filter onnx-%,$@),onnx))
 # Options are checked before fetching.
 WRITE = --step "$${STEP:-05/complete}" $${TOKENS:+--tokens "$$TOKENS"} $${PROMPT:+--prompt="$$PROMPT"}
 LOOK  = --step "$${STEP:-04/flash_no_tiling}" $${LAYER:+--layer "$$LAYER"} $${HEAD:+--head "$$HEAD"} $${PROMPT:+--prompt="$$PROMPT"}
@@ -81,6 +81,7 @@ $(PYTHON_MUTANTS): $(RESULTS)/python.%: library-for-tests $(PYTHON_PROGRAMS)
 #! make python-check the Python binding against PyTorch's attention, values and gradients; fetches PyTorch into build/
 #!                   test-python: its tests and wrong versions
 #! make onnx-check   the cases that the package onnx publishes for attention, by a step; fetches onnx into build/
+#! make learn        a small model learns by a step's gradients, STEP=07/complete, and by PyTorch's where it is installed
 #! make minilm       a real model of sentences with the course's attention in it, fetched into build/;
 #!                   STEP=05/split_kv: by another step
 #! make write-check  the model that writes against transformers, by steps of 04 to 06; STEP="05/fa1 06/mma": by these

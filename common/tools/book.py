@@ -140,7 +140,7 @@ def lead_to_files(app, document):
     for block in list(document.findall(nodes.literal_block)):
         if block.get("language") == "text":
             block.rawsource = without_margin(block.astext())
-            block.children[:] = [nodes.Text(block.rawsource)]
+            block[:] = [nodes.Text(block.rawsource)]
     for text in list(document.findall(nodes.Text)):
         if not isinstance(text.parent, (nodes.FixedTextElement, nodes.literal, nodes.math, nodes.raw)):
             text.parent.replace(text, nodes.Text(re.sub(r"(?<=\d) (?=\d{3}(?!\d))", "\N{NO-BREAK SPACE}", text)))
