@@ -1,7 +1,7 @@
 /*
  * The program as a reader runs it: its story, every kernel, and every option.
  */
-#include "06_flash_tiled_cuda/program/chapter.h"
+#include "06_flash_tiled_cuda/tests/run.h"
 #include "common/tests/command.h"
 #include "common/tests/test.h"
 
@@ -123,14 +123,16 @@ TEST(program, lists_its_kernels)
                  dtype_name(types[t]));
         for (size_t k = 0; k < KERNELS; k++) {
             const size_t used = strlen(expected);
-            if (step_takes_type(&kernels[k], types[t]))
-                snprintf(expected + used, sizeof expected - used, "%s\n", kernels[k].name);
+            if (step_takes_type(&table.steps[k], types[t]))
+                snprintf(expected + used, sizeof expected - used, "%s\n", table.steps[k].name);
         }
         const struct command names = command_verified(NAME, arguments, NULL);
         cr_assert(strcmp(names.out, expected) == 0, "it printed: %s", names.out);
     }
-    cr_assert(!step_takes_type(&kernels[FA2], DTYPE_F16) &&
-                  !step_takes_type(&kernels[MMA], DTYPE_F32),
+    cr_assert(table.count == KERNELS && strcmp(table.steps[COMPLETE].name, "complete") == 0,
+              "run.h names other kernels than the table has");
+    cr_assert(!step_takes_type(&table.steps[FA2], DTYPE_F16) &&
+                  !step_takes_type(&table.steps[MMA], DTYPE_F32),
               "fa2 is for float32, mma for 16 bits");
 }
 
