@@ -47,13 +47,15 @@ static void run_steps(struct lab *lab)
 int main(int argc, char **argv)
 {
     struct lab lab = lab_open(&chapter, argc, argv);
+    if (lab.o.story)
+        return tell_part(&lab.o);
     if (lab_asks_for(&lab, "fast")) {
         options_no_run(&lab.o, "--step fast");
         bench_fast(&chapter, FAST_N, FAST_SECONDS, &lab.o);
         return lab_close(&lab);
     }
     lab_load(&lab);
-    lab_choose(&lab, lab.o.trace ? in_plain_c(&lab.input.p) : "complete");
+    lab_choose(&lab, lab.screen ? "masks" : lab.o.trace ? in_plain_c(&lab.input.p) : "complete");
     if (lab.only && !lab.only->formula)
         lab.plain = step_named(&table, in_plain_c(&lab.input.p));
     if (lab.o.trace)
@@ -61,8 +63,8 @@ int main(int argc, char **argv)
     lab_title(&lab);
     if (lab.o.trace)
         trace(&lab);
-    if (lab.story)
-        tell_story(run_steps);
+    if (lab.screen)
+        tell_screen(run_steps);
     lab_input(&lab);
     run_steps(&lab);
     if (lab.o.bench && options_usual(&lab.o))

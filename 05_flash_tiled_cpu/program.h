@@ -21,8 +21,9 @@ void predict_split_kv(const struct attention *p, struct tile_size size, struct a
 /* Only the tiles: complete is in vectors, and cuts the keys as split_kv does. */
 void predict_complete(const struct attention *p, struct tile_size size, struct accesses *a);
 
-/* story.c: by hand, the two theorems, masks, dropout, splits, and all steps on the first text, which run_steps runs. */
-void tell_story(void (*run_steps)(struct lab *lab));
+/* story.c: what `make 05` shows before its input, the steps run by run_steps; and what --story asks for, with its exit status. */
+void tell_screen(void (*run_steps)(struct lab *lab));
+int tell_part(const struct options *options);
 
 /* How far ALiBi as two more columns of Q and K is from its formula: the largest error of O. */
 double story_error_of_bias(void);

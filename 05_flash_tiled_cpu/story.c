@@ -1,6 +1,7 @@
 /*
- * What chapter 05's program tells before it comes to its input.
+ * What chapter 05 shows besides its input: fa1 by hand and the first steps, and by --story the rest of its pages.
  */
+#include "common/program/story.h"
 #include "05_flash_tiled_cpu/program.h"
 #include "05_flash_tiled_cpu/steps/split_kv.h"
 #include "05_flash_tiled_cpu/steps/trace.h"
@@ -393,7 +394,7 @@ static void show_bias(void)
 
 // ---- splits -------------------------------------------------------------------------------------
 
-static void show_parts(void)
+static void show_splits(void)
 {
     enum { N = 4096, D = 64 };
     struct attention_input input = attention_input_random(attention_of(1, 1, 1, 1, N, D), 1);
@@ -412,17 +413,17 @@ static void show_parts(void)
     attention_input_free(&input);
 }
 
-// ---- all steps ----------------------------------------------------------------------------------
+// ---- the first steps ----------------------------------------------------------------------------------
 
-/* The first text of the real input, which has no padding: so that every step can do it. */
-static void all_steps(void (*run_steps)(struct lab *lab))
+/* standard to masks on the first text of the real input: it has no padding, so each of them can do it. */
+static void first_steps(void (*run_steps)(struct lab *lab))
 {
     const struct options none = { .window_left = -1, .window_right = -1 };
     struct attention_input input = attention_input_load(&none);
     input.p.B = 1;
     input.p.key_mask = NULL;
     struct lab lab = lab_of(&chapter, input, &none);
-    lab.last = step("split_kv");
+    lab.last = step("masks");
     lab_ready(&lab);
     run_steps(&lab);
     const double d = (double)input.p.d, N = (double)input.p.Nk;
@@ -433,20 +434,27 @@ static void all_steps(void (*run_steps)(struct lab *lab))
     lab_free(&lab);
 }
 
-void tell_story(void (*run_steps)(struct lab *lab))
+// ---- what is told -------------------------------------------------------------------------------
+
+void tell_screen(void (*run_steps)(struct lab *lab))
 {
-    if (CAN_WATCH) {
-        by_hand();
-        theorem_1();
-        theorem_2();
-        operations_and_memory();
-        show_masks();
-    } else {
-        report_not_counted("Theorem 2");
-    }
-    show_dropout();
     if (CAN_WATCH)
-        show_bias();
-    show_parts();
-    all_steps(run_steps);
+        by_hand();
+    first_steps(run_steps);
+}
+
+int tell_part(const struct options *options)
+{
+    static const struct story_part parts[] = {
+        { "by_hand", "fa1 on four queries and keys, tile by tile", by_hand, true },
+        { "theorem_1", "m, l and O of fa1 after each block of keys", theorem_1, true },
+        { "theorem_2", "accesses of standard, fa1 and fa2, by the size of fast memory", theorem_2,
+          true },
+        { "cost", "operations, and bytes that are stored whole", operations_and_memory, true },
+        { "masks", "tiles and accesses, by the mask", show_masks, true },
+        { "dropout", "the same weights dropped, whatever the tiles", show_dropout, false },
+        { "bias", "ALiBi as two more columns of Q, K and V", show_bias, true },
+        { "splits", "one query's keys in splits", show_splits, false },
+    };
+    return story_tell(options, parts, sizeof parts / sizeof parts[0]);
 }

@@ -46,10 +46,9 @@ static void ready(struct lab *lab)
 
 static void bench(struct lab *lab)
 {
-    const bool wide = lab->o.dtype == DTYPE_F32;
     if (!options_usual(&lab->o) || device_current() == &device_cpu)
         device_speed(lab);
-    else if (wide)
+    else if (lab->o.dtype == DTYPE_F32)
         device_ladder(lab, shapes_f32, sizeof shapes_f32 / sizeof *shapes_f32, ready);
     else
         device_ladder(lab, shapes_16, sizeof shapes_16 / sizeof *shapes_16, ready);
@@ -58,6 +57,8 @@ static void bench(struct lab *lab)
 int main(int argc, char **argv)
 {
     struct lab lab = lab_open(&chapter, argc, argv);
+    if (lab.o.story)
+        return tell_part(&lab.o);
     if (lab.o.device_info)
         return print_device(&lab);
     device_use(device_choose(&lab.o), NULL);
@@ -65,8 +66,8 @@ int main(int argc, char **argv)
     lab_choose(&lab, "complete");
     check_requested(&lab);
     lab_title(&lab);
-    if (lab.story)
-        tell_story(run_kernels);
+    if (lab.screen)
+        tell_screen(run_kernels);
     lab_input(&lab);
     run_kernels(&lab);
     if (lab.o.profile)

@@ -19,8 +19,9 @@ void predict_boxes(const struct attention *p, struct tile_size size, struct acce
 void predict_wgmma(const struct attention *p, struct tile_size size, struct accesses *a);
 void predict_complete(const struct attention *p, struct tile_size size, struct accesses *a);
 
-/* story.c: the first two kernels, by hand, and all kernels on the first text of the real input, which run_kernels runs. */
-void tell_story(void (*run_kernels)(struct lab *lab));
+/* story.c: what `make 06` shows before its input, the kernels run by run_kernels; and what --story asks for, with its exit status. */
+void tell_screen(void (*run_kernels)(struct lab *lab));
+int tell_part(const struct options *options);
 
 /* reports.c: ends the program unless the kernel, on a device that it is for, can do what is asked for besides a verdict. */
 void check_requested(struct lab *lab);

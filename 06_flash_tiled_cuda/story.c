@@ -1,9 +1,10 @@
 /*
- * What the page walks through: two first kernels, a maximum by hand, and all kernels on the first text of the real input.
+ * What chapter 06 shows besides its input: the first two kernels, all others on a small input, and by --story a maximum by hand.
  */
+#include "common/program/story.h"
 #include "06_flash_tiled_cuda/kernels/0_first_steps/first_steps.h"
+#include "06_flash_tiled_cuda/kernels/device/choice.h"
 #include "06_flash_tiled_cuda/program.h"
-#include "common/lab/device.h"
 #include "common/program/attention_load.h"
 
 #include <stdio.h>
@@ -14,16 +15,17 @@
 DECLARE_LAUNCHERS(add_launcher, add_vectors)
 DECLARE_LAUNCHERS(sum_launcher, sum_row)
 
-static void first_steps(const struct device *device)
+static void first_steps(void)
 {
+    const enum build build = device_current()->build;
     static add_launcher *const add[BUILDS] = LAUNCHERS(add_vectors);
     static sum_launcher *const sum[BUILDS] = LAUNCHERS(sum_row);
     enum { N = 1000 };
     static float x[N], y[N], z[N];
     for (int i = 0; i < N; i++)
         x[i] = (float)(i + 1), y[i] = 10.0f * x[i];
-    add[device->build](x, y, z, N);
-    const float total = sum[device->build](x, N);
+    add[build](x, y, z, N);
+    const float total = sum[build](x, N);
     report_part("First steps");
     report_line("add: [%g %g … %g] + [%g %g … %g] = [%g %g … %g]", (double)x[0], (double)x[1],
                 (double)x[N - 1], (double)y[0], (double)y[1], (double)y[N - 1], (double)z[0],
@@ -48,13 +50,13 @@ static void print_lanes(const char *what, const float *x)
     report_line("%-24s%s", what, text);
 }
 
-static void by_hand(const struct device *device)
+static void by_hand(void)
 {
     static const float x[8] = { 3, 1, 4, 1, 5, 9, 2, 6 };
     static const char *const steps[3] = { "with lane k xor 1", "with lane k xor 2",
                                           "with lane k xor 4" };
     float after[3][8];
-    device->row_max(x, after);
+    device_current()->row_max(x, after);
     report_part("By hand");
     report_line("the maximum of a row in the registers of 8 lanes: each takes the larger of");
     report_line("its own number and another lane's, three times, and then every lane has it");
@@ -82,9 +84,20 @@ static void all_kernels(void (*run_kernels)(struct lab *lab))
     lab_free(&lab);
 }
 
-void tell_story(void (*run_kernels)(struct lab *lab))
+// ---- what is told -------------------------------------------------------------------------------
+
+void tell_screen(void (*run_kernels)(struct lab *lab))
 {
-    first_steps(device_current());
-    by_hand(device_current());
+    first_steps();
     all_kernels(run_kernels);
+}
+
+int tell_part(const struct options *options)
+{
+    static const struct story_part parts[] = {
+        { "first_steps", "a sum of two vectors, and the sum of a row", first_steps, false },
+        { "by_hand", "the maximum of a row in the registers of 8 lanes", by_hand, false },
+    };
+    device_use(device_choose(options), NULL);
+    return story_tell(options, parts, sizeof parts / sizeof parts[0]);
 }

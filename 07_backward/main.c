@@ -32,6 +32,8 @@ int main(int argc, char **argv)
 {
     struct lab lab = lab_open(&chapter, argc, argv);
     struct trainer room;
+    if (lab.o.story)
+        return tell_part(&lab.o);
     if (lab.o.train)
         return train(&lab, kernels_trainer(&lab.o, &room));
     if (kernels_ladder(&lab.o))
@@ -40,7 +42,7 @@ int main(int argc, char **argv)
     backward_load(&lab);
     kernels_check(&lab.o, &lab.input.p);
     if (!cuda)
-        lab_choose(&lab, "complete");
+        lab_choose(&lab, lab.screen ? "fa2" : "complete");
     if (lab.o.trace)
         backward_trace_check(&lab.input.p);
     forward_pass(&lab.input.p, &lab.x);
@@ -48,8 +50,8 @@ int main(int argc, char **argv)
     lab_title(&lab);
     if (lab.o.trace)
         backward_trace(&lab, lab.o.trace_csv);
-    if (lab.story)
-        tell_story(run_steps);
+    if (lab.screen)
+        tell_screen(run_steps);
     backward_input(&lab);
     if (!cuda && lab.o.dtype == DTYPE_F32)  // what the steps in C are in
         run_steps(&lab);

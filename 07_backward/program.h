@@ -20,8 +20,9 @@ void predict_fa2(const struct attention *p, struct tile_size size, struct access
 void predict_split(const struct attention *p, struct tile_size size, struct accesses *a);
 void predict_complete(const struct attention *p, struct tile_size size, struct accesses *a);
 
-/* story.c: by hand, softmax, the scale, finite differences, accesses, and all steps on the real input, which run_steps runs. */
-void tell_story(void (*run_steps)(struct lab *lab));
+/* story.c: what `make 07` shows before its input, the steps run by run_steps; and what --story asks for, with its exit status. */
+void tell_screen(void (*run_steps)(struct lab *lab));
+int tell_part(const struct options *options);
 
 // ---- kernels/host/, which only a C++ compiler can link -------------------------------------------
 

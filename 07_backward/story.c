@@ -1,13 +1,13 @@
 /*
- * What the program tells of the chapter before it comes to the input.
+ * What chapter 07 shows besides its input: an example by hand and every step, and by --story the rest of its pages.
  */
+#include "common/program/story.h"
 #include "07_backward/program.h"
 #include "07_backward/steps/differences.h"
 #include "07_backward/steps/forward.h"
 #include "07_backward/steps/steps.h"
 #include "common/check/reference.h"
 #include "common/cpu/memory.h"
-#include "common/measure/watch.h"
 #include "common/problem/random.h"
 
 #include <math.h>
@@ -194,10 +194,6 @@ static void accesses(void)
     enum { N = 256, D = 32 };
     static const size_t fast[] = { 64, 256, 1024, 2048, 4096, 8192 };
     static const char *const names[] = { "standard", "recompute", "fa1", "fa2", "split" };
-    if (!CAN_WATCH) {
-        report_not_counted("Accesses");
-        return;
-    }
     struct lab lab = backward_random(&chapter, attention_of(1, 1, 1, N, N, D), &seed_1);
     report_part("Accesses");
     report_line("accesses / N^2, counted, N = %d, d = %d, one head", N, D);
@@ -228,12 +224,23 @@ static void all_steps(void (*run_steps)(struct lab *lab))
     backward_release(&lab);
 }
 
-void tell_story(void (*run_steps)(struct lab *lab))
+// ---- what is told -------------------------------------------------------------------------------
+
+void tell_screen(void (*run_steps)(struct lab *lab))
 {
     by_hand();
-    softmax_row();
-    where_the_scale_goes();
-    finite_differences();
-    accesses();
     all_steps(run_steps);
+}
+
+int tell_part(const struct options *options)
+{
+    static const struct story_part parts[] = {
+        { "by_hand", "every matrix of two queries and keys", by_hand, false },
+        { "softmax", "the gradient of a row, by the Jacobian and by D", softmax_row, false },
+        { "scale", "what becomes of the gradients without the scale", where_the_scale_goes, false },
+        { "differences", "the error of finite differences, by their step", finite_differences,
+          false },
+        { "accesses", "of standard to split, by the size of fast memory", accesses, true },
+    };
+    return story_tell(options, parts, sizeof parts / sizeof parts[0]);
 }

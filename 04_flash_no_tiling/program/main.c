@@ -106,18 +106,17 @@ static float *standard_rows(const struct attention_input *input,
 int main(int argc, char **argv)
 {
     const struct options options = options_parse(&program, argc, argv);
+    if (options.story)
+        return tell_part(&options);
     struct attention_input input = attention_input_load(&options);
     const struct attention *p = &input.p;
-    const bool usual = !options.q && !options.batch && !options.heads && !options.kv_heads &&
-                       !options.n_q && !options.n_k && !options.d && !options.seed_given;
-    const bool story = usual && !options.trace && !options.traffic && !options.bench;
 
     report_start("04", "Flash attention, no tiling", "one pass over the keys; no score is stored",
                  options.quiet);
     if (options.trace)
         trace_rows(&input);
-    if (story)
-        print_story();
+    if (argc == 1)
+        tell_screen();
     attention_describe(&input);
     struct attention_check check = attention_check_begin(&input, options.verify_all);
     const size_t accesses = count(&input, &check);
@@ -136,7 +135,7 @@ int main(int argc, char **argv)
         bench_against_standard(options.csv);
     else if (options.csv)
         write_summary(options.csv, &input, accesses, errors);
-    if (story)
+    if (argc == 1)
         report_next("05_flash_tiled_cpu: tiles, so that a key is read once for many queries");
     free(before);
     free(checked_lse);

@@ -11,6 +11,7 @@
 #include "common/measure/watch.h"
 #include "common/program/attention_load.h"
 #include "common/program/report.h"
+#include "common/program/story.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,10 +113,6 @@ static void fusion(void)
     enum { N = 1000 };
     static float x[N], y[N], z[N];
     size_t accesses[2];
-    if (!CAN_WATCH) {
-        report_not_counted("Fusion");
-        return;
-    }
     random_normals(x, N, 1, 0);
     for (int fuse = 0; fuse < 2; fuse++) {
         traffic_reset();
@@ -135,10 +132,6 @@ static void fusion(void)
 static void standard(void)
 {
     const struct options none = { .window_left = -1, .window_right = -1 };
-    if (!CAN_WATCH) {
-        report_not_counted("Standard");
-        return;
-    }
     struct attention_input input = attention_input_load(&none);
     const struct attention *p = &input.p;
     const size_t N = p->Nq, d = p->d, head = N * d, H = p->H, pairs = H * N * N;
@@ -211,13 +204,23 @@ static void too_large(void)
     attention_input_free(&input);
 }
 
-void print_story(void)
+void tell_screen(void)
 {
     six_words();
     one_pass_by_hand();
-    fusion();
-    standard();
-    too_large();
+}
+
+int tell_part(const struct options *options)
+{
+    static const struct story_part parts[] = {
+        { "words", "attention of six words by the formula", six_words, false },
+        { "one_pass", "the same for one query, key by key", one_pass_by_hand, false },
+        { "fusion", "accesses of three loops, and of one", fusion, true },
+        { "standard", "accesses and memory of standard attention, and of one pass", standard,
+          true },
+        { "large", "65 536 words, whose scores would not fit", too_large, false },
+    };
+    return story_tell(options, parts, sizeof parts / sizeof parts[0]);
 }
 
 struct job {

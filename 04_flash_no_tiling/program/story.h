@@ -5,9 +5,11 @@
 #define FLASH_NO_TILING_STORY_H
 
 #include "common/check/attention_check.h"
+#include "common/program/options.h"
 
-/* One row by hand, fusion, the accesses to S and P, and an S that would not fit. */
-void print_story(void);
+/* What `make 04` shows before its input; and what --story asks for, with its exit status. */
+void tell_screen(void);
+int tell_part(const struct options *options);
 
 /* m, l and o after each key of each row. Exits if the problem is not small. */
 void trace_rows(const struct attention_input *input);

@@ -18,11 +18,10 @@ static void verifies_and_tells(const char *arguments, const char *const parts[])
 
 // ---- the story ----------------------------------------------------------------------------------
 
-TEST(program, tells_its_story_and_verifies_it)
+TEST(program, fits_on_a_screen_that_ends_with_a_verdict)
 {
     const char *const parts[] = { "06  Flash attention, tiled",
-                                  "By hand",
-                                  "with lane k xor 4          9   9   9   9   9   9   9   9",
+                                  "First steps",
                                   "Kernels",
                                   " naive",
                                   " fa1",
@@ -42,7 +41,18 @@ TEST(program, tells_its_story_and_verifies_it)
                                   "Next",
                                   "07_backward",
                                   NULL };
-    verifies_and_tells("--device cpu", parts);
+    const struct command c = command_verified(NAME, "", parts);
+    cr_assert(lines_of(c.out) <= 50, "%d lines", lines_of(c.out));
+}
+
+TEST(program, tells_each_part_of_its_story)
+{
+    command_story(NAME, "first_steps", (const char *const[]){ "First steps", "= 500500", NULL });
+    command_story(NAME, "by_hand",
+                  (const char *const[]){ "By hand",
+                                         "with lane k xor 4          9   9   9   9   9   9   9   9",
+                                         NULL });
+    command_refused(NAME, "--story by_foot", "--story: expected list or one");
 }
 
 TEST(program, leaves_the_story_out_where_something_else_is_asked_for)
@@ -50,7 +60,7 @@ TEST(program, leaves_the_story_out_where_something_else_is_asked_for)
     const char *const others[] = { "--traffic", "--step all --n-q 9", "--seed 3", "--n-k 9" };
     for (unsigned k = 0; k < sizeof others / sizeof others[0]; k++) {
         const struct command c = command_verified(NAME, others[k], NULL);
-        cr_assert(!strstr(c.out, "By hand") && !strstr(c.out, "Next") && strstr(c.out, "Input"),
+        cr_assert(!strstr(c.out, "First steps") && !strstr(c.out, "Next") && strstr(c.out, "Input"),
                   "%s: it printed: %s", others[k], c.out);
     }
     const struct command c = command_verified(NAME, "--quiet", NULL);

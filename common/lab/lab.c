@@ -19,7 +19,9 @@ bool lab_asks_for(const struct lab *lab, const char *name)
 
 struct lab lab_open(const struct chapter *chapter, int argc, char **argv)
 {
-    struct lab lab = { .chapter = chapter, .o = options_parse(&chapter->program, argc, argv) };
+    struct lab lab = { .chapter = chapter,
+                       .o = options_parse(&chapter->program, argc, argv),
+                       .screen = argc == 1 };
     const struct options *const o = &lab.o;
     if (lab_asks_for(&lab, "list")) {
         options_no_run(o, "--step list");
@@ -31,10 +33,6 @@ struct lab lab_open(const struct chapter *chapter, int argc, char **argv)
     }
     if (o->threads || getenv("OMP_NUM_THREADS"))
         threads_begin(o->threads);
-    const bool in_C = !chapter->table->steps->is_kernel;
-    lab.story = !o->quiet && !o->train && !(in_C && o->device) && o->dtype == DTYPE_F32 &&
-                !o->trace && !o->traffic && !o->bench && !o->profile && !o->timeline &&
-                options_usual(o);
     return lab;
 }
 
@@ -374,7 +372,7 @@ void lab_free(struct lab *lab)
 
 int lab_close(struct lab *lab)
 {
-    if (lab->story)
+    if (lab->screen)
         report_next(lab->chapter->next);
     lab_free(lab);
     return report_finish();

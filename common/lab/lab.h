@@ -48,7 +48,7 @@ struct previous {
 struct lab {
     const struct chapter *chapter;
     struct options o;
-    bool story;                      // nothing else is asked for than what the page tells
+    bool screen;                     // nothing is asked for: what the page is about, on one screen
     const struct step *only, *last;  // the one step; or, if that is NULL, the last of all
 
     struct attention_input input;

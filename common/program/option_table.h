@@ -44,7 +44,7 @@ struct option_row {
     const char *help;
 };
 
-enum { OPTION_ROWS = 55 };
+enum { OPTION_ROWS = 56 };
 extern const struct option_row option_rows[OPTION_ROWS];
 
 // ---- between the files of options.h ---------------------------------------------------------------

@@ -187,7 +187,7 @@ struct options options_parse(const struct program *program, int argc, char **arg
     struct option names[OPTION_ROWS + 2] = { { 0 } };
     const struct option_row *row_of[OPTION_ROWS + 1];
     bool seen[OPTION_ROWS] = { false };
-    int count = 0;
+    int count = 0, given = 0;
     for (const struct option_row *row = option_rows; row < option_rows + OPTION_ROWS; row++) {
         if (!option_taken(program, row))
             continue;
@@ -226,9 +226,12 @@ struct options options_parse(const struct program *program, int argc, char **arg
             options_fail(word, "expected each option once, found it again");
         *again = true;
         option_take(&options, row_of[which], optarg);
+        given++;
     }
     if (optind < argc)
         options_fail(argv[optind], "expected an option, which begins with --");
+    if (options.story && given > 1)
+        options_fail("--story", "expected no other option with it");
     check_input(&options);
     check_partners(&options);
     check_files(program, &options);

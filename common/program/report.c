@@ -18,7 +18,7 @@ static struct {
     const char *label;                       // of the part whose first line is to come, else ""
     const char *bold, *green, *red, *reset;  // escape sequences, or "" where no colour is wanted
     char verified_with[200];
-    bool quiet, aside, wrong;
+    bool begun, quiet, aside, wrong;
 } report = { .label = "", .bold = "", .green = "", .red = "", .reset = "" };
 
 static void choose_colours(void)
@@ -37,6 +37,7 @@ void report_start(const char *chapter, const char *title, const char *idea, bool
     report.chapter = chapter;
     report.title = title;
     report.quiet = quiet;
+    report.begun = true;
     choose_colours();
     if (!quiet)
         printf("%s%s  %s%s%*s%s\n", report.bold, chapter, title, report.reset,
@@ -52,8 +53,9 @@ void report_aside(void)
 void report_part(const char *label)
 {
     report.label = label;
-    if (!report.quiet)
+    if (report.begun && !report.quiet)
         putchar('\n');
+    report.begun = true;
 }
 
 void report_line(const char *format, ...)

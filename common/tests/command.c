@@ -266,6 +266,22 @@ struct command command_verified(const char *program, const char *arguments,
     return c;
 }
 
+void command_story(const char *program, const char *name, const char *const parts[])
+{
+    char arguments[60];
+    snprintf(arguments, sizeof arguments, "--story %s", name);
+    command_verified(program, arguments, parts);
+    command_verified(program, "--story list", (const char *const[]){ name, NULL });
+}
+
+int lines_of(const char *text)
+{
+    int lines = 0;
+    for (; *text; text++)
+        lines += *text == '\n';
+    return lines;
+}
+
 int lines_of_fields(const char *text, int fields)
 {
     int lines = 0, commas = 0;

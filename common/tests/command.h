@@ -74,6 +74,10 @@ void command_outputs(const char *program, const char *const modes[], const char 
 struct command command_verified(const char *program, const char *arguments,
                                 const char *const parts[]);
 
+/* `program --story NAME` does so with these parts, and the list has NAME. */
+void command_story(const char *program, const char *name, const char *const parts[]);
+
+int lines_of(const char *text);
 int lines_of_fields(const char *text, int fields);
 
 /* Reads `name` in the fresh folder: it must be float32 with this shape. */

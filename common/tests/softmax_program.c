@@ -14,6 +14,7 @@ void assert_program_tells(const char *program, const char *const parts[], unsign
     for (unsigned k = 0; k < count; k++)
         cr_assert(strstr(c.out, parts[k]), "expected \"%s\" in what it prints", parts[k]);
     cr_assert(!strstr(c.out, "WRONG") && !strchr(c.out, '\033'), "it printed: %s", c.out);
+    cr_assert(lines_of(c.out) <= 50, "more than a screen: %d lines", lines_of(c.out));
     const char *line = c.out;
     for (const char *end; (end = strchr(line, '\n')); line = end + 1)
         cr_assert(end - line <= 100, "wider than 100: %.*s", (int)(end - line), line);
