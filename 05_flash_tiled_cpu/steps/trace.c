@@ -141,7 +141,7 @@ static void trace_csv(const struct step *step, const struct attention_input *inp
 
 void trace(const struct lab *lab)
 {
-    const struct tile_size size = step_size(lab->only, &lab->o, lab->input.p.d);
+    const struct tile_size size = step_size(lab->only, &lab->o, &lab->input.p);
     if (lab->o.trace_csv) {
         report_aside();
         trace_csv(lab->only, &lab->input, size);

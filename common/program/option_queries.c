@@ -97,10 +97,11 @@ void options_spare(const char *input)
 
 void options_no_run(const struct options *o, const char *mode)
 {
-    const char *const more = options_single(o) ? options_single(o)
-                             : o->bench        ? "--bench"
-                             : o->csv          ? "--csv"
-                                               : NULL;
+    const char *const more = options_single(o)           ? options_single(o)
+                             : o->bench                  ? "--bench"
+                             : o->csv                    ? "--csv"
+                             : o->step && o->device_info ? "--device-info"
+                                                         : NULL;
     if (more)
         options_fail(more, "expected a program that runs a step, and %s runs none", mode);
 }

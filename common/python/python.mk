@@ -1,22 +1,26 @@
 # The library for Python (common/python/README.md). Included by the Makefile.
 #
-# Position-independent objects in build/library. Chapters use the same names, so each becomes one object that exports only its binding;
-# Darwin's linker hides the rest by itself.
+# Position-independent objects in build/library. Chapters use the same names, so each becomes one object that exports only its binding,
+# binding_05 for chapter 05; Darwin's linker hides the rest by itself.
 
 LIBRARY_FLAGS := -fPIC -fvisibility=hidden
 number_of   = $(firstword $(subst _, ,$1))
-binding_of  = $(wildcard $1/program/python/binding.c common/python/binding_$(number_of).c)
-BINDINGS   := $(foreach c,$(CHAPTERS),$(if $(call binding_of,$c),$(OBJ)/bindings/$c.o))
+BINDINGS   := $(patsubst %,$(OBJ)/bindings/%.o,$(filter-out 01_% 02_% 03_%,$(CHAPTERS)))
 DARWIN  := $(filter Darwin,$(shell uname -s))
 OBJCOPY ?= objcopy
 
+$(OBJ)/bindings/%/binding.o: common/python/binding.c
+	$(call SAY,cc   $< ($*))
+	@mkdir -p $(@D)
+	$(AT)$(CC) $(FLAGS) $(OPENMP) $(CPPFLAGS) -DBINDING=binding_$(firstword $(subst _, ,$*)) -MMD -MP -c $< -o $@
 $(OBJ)/bindings/%.o:
 	$(call SAY,link $@)
 	@mkdir -p $(@D)
 	$(AT)$(CC) -r -nostdlib $(if $(DARWIN),,-Wl,--force-group-allocation) $^ -o $@
 	$(if $(DARWIN),,$(AT)$(OBJCOPY) --keep-global-symbol=binding_$(firstword $(subst _, ,$*)) $@)
 define binding
-$(OBJ)/bindings/$1.o: $(patsubst %.c,$(OBJ)/%.o,$(call binding_of,$1)) $(OBJ)/common/python/binding.o $$(ALGORITHM_OBJ_$(call number_of,$1)) $(COMMON)
+$(OBJ)/bindings/$1.o: $(OBJ)/bindings/$1/binding.o $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/python/steps_$(number_of).c)) \
+    $$(ALGORITHM_OBJ_$(number_of)) $(COMMON)
 endef
 $(foreach d,$(BINDINGS),$(eval $(call binding,$(basename $(notdir $d)))))
 

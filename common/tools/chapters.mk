@@ -68,9 +68,9 @@ check-$2: setup-test
 	$(SUBMAKE) $(JOBS) tests ONLY=$1 SUITES=tests
 	$(SUBMAKE) docs-check PAGES='$$(wildcard $1/*.md $1/*/*.md)'
 diff-$2:
-	$$(if $$(wildcard $1/*/table.h $1/steps.c),$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/$1)
+	$$(if $$(wildcard $1/steps.c $1/kernels.c),$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/$1)
 	@sh common/tools/diff.sh '$$(LESSON_$(shell expr $2 - 1 | sed 's/^/0/'))' '$$(LESSON_$2)' $1 \
-	    "$$$$STEP" $$(if $$(wildcard $1/*/table.h $1/steps.c),$(BUILD)/$1)
+	    "$$$$STEP" $$(if $$(wildcard $1/steps.c $1/kernels.c),$(BUILD)/$1)
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call chapter,$c,$(firstword $(subst _, ,$c)))))
 
@@ -81,4 +81,4 @@ fast-05: setup-run
 
 .PHONY: build-tests
 build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests)) \
-    $(patsubst %.c,$(OBJ)/%.o,$(wildcard 0*/program/python/binding.c common/python/binding*.c))
+    $(patsubst %,$(OBJ)/bindings/%/binding.o,$(patsubst $(OBJ)/bindings/%.o,%,$(BINDINGS)))

@@ -62,7 +62,7 @@ own=$(list "$chapter" -type f ! -name planted.txt ! -path "$chapter/program/peer
     list common/data common/tests/golden -type f ! -name '*.py'
     case $own in *.cu*) list common/cuda -type f ! -name '*.md' ! -path '*/tests/*' ;; esac
     case $number in 04 | 05)  # the model in which the student's step can write
-        for file in python.mk binding.h binding.c "binding_$number.c" fetch.sh find.sh model.sh flash.py look.py write.py write_check.py write_reference.json; do
+        for file in python.mk binding.c "steps_$number.c" fetch.sh find.sh model.sh flash.py look.py write.py write_check.py write_reference.json; do
             [ ! -f "common/python/$file" ] || echo "common/python/$file"
         done ;;
     esac
