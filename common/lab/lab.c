@@ -170,10 +170,12 @@ static void print_counts(const struct lab *lab, const struct step *step)
         kernel_print_counts(lab, step);
         return;
     }
-    if (is_small(lab) && step->predict)
+    const bool has_tiles = step->size;
+    if (has_tiles && is_small(lab) && step->predict)
         print_tiles(step, lab->size, &lab->count.accesses);
     if (step->formula && lab->count.total > 0) {
-        print_memory(lab, step);
+        if (has_tiles)
+            print_memory(lab, step);
         step_report_count(&lab->count);
     } else if (!CAN_WATCH && (step->predict || lab->chapter->backward)) {
         report_not_counted("Counted");

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { LONGEST_NAME = 20 };  // of an option
+
 void options_skip(const char *format, ...)
 {
     va_list arguments;
@@ -44,6 +46,45 @@ void options_help(const struct program *program)
            "             or a machine that lacks memory, threads or files");
     printf(has_devices ? ", %d no GPU for --device gpu\n" : "\n", EXIT_SKIPPED);
     puts("files: written last, when all is verified; with status 2 none is half-written");
+}
+
+/* How many letters must be changed, added or left out to make `b` of the first n letters of `a`. */
+static size_t edits_between(const char *a, size_t n, const char *b)
+{
+    size_t row[LONGEST_NAME + 1];  // row[j]: from the letters of `a` so far to the first j of `b`
+    const size_t length = strlen(b);
+    for (size_t j = 0; j <= length; j++)
+        row[j] = j;
+    for (size_t i = 0; i < n; i++) {
+        size_t before = row[0]++;
+        for (size_t j = 0; j < length; j++) {
+            const size_t changed = before + (a[i] != b[j]);
+            const size_t shorter = row[j] < row[j + 1] ? row[j] : row[j + 1];
+            before = row[j + 1];
+            row[j + 1] = changed < shorter + 1 ? changed : shorter + 1;
+        }
+    }
+    return row[length];
+}
+
+const char *option_nearest(const struct program *program, const char *word)
+{
+    const char *nearest = NULL;
+    size_t least = 3;
+    if (strncmp(word, "--", 2) != 0)
+        return NULL;
+    word += 2;
+    for (const struct option_row *row = option_rows; row < option_rows + OPTION_ROWS; row++) {
+        const size_t length = strlen(row->name);
+        if (!option_taken(program, row) || length > LONGEST_NAME)
+            continue;
+        const size_t edits = edits_between(word, strcspn(word, "="), row->name);
+        if (edits < least && edits < length) {
+            least = edits;
+            nearest = row->name;
+        }
+    }
+    return nearest;
 }
 
 void options_spare(const char *input)

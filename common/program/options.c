@@ -181,6 +181,15 @@ void option_take(struct options *options, const struct option_row *row, const ch
     }
 }
 
+/* Ends the program: `word` is none of its options. */
+static _Noreturn void refuse(const struct program *program, const char *word)
+{
+    const char *const nearest = option_nearest(program, word);
+    if (nearest)
+        options_fail(word, "did you mean --%s?", nearest);
+    options_fail(word, "expected an option of this chapter; --help lists them");
+}
+
 struct options options_parse(const struct program *program, int argc, char **argv)
 {
     struct options options = { .seed = 1, .window_left = -1, .window_right = -1 };
@@ -215,7 +224,7 @@ struct options options_parse(const struct program *program, int argc, char **arg
         if (found == ':')
             options_fail(word, "expected a value after it");
         if (found != 0)
-            options_fail(word, "expected an option of this chapter; --help lists them");
+            refuse(program, word);
         if (strcmp(names[which].name, "help") == 0) {
             options_help(program);
             options_flush();

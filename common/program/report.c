@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "common/program/report.h"
 
+#include "common/measure/accesses.h"
 #include "common/program/options.h"
 #include "common/program/report_parts.h"
 

@@ -9,11 +9,11 @@
 #ifndef COMMON_REPORT_H
 #define COMMON_REPORT_H
 
-#include "common/check/tolerance.h"
-#include "common/measure/accesses.h"
-
 #include <stdbool.h>
 #include <stddef.h>
+
+struct comparison;  // tolerance.h
+struct counted;     // accesses.h
 
 /* "03", "Online softmax", and the one idea of the chapter. */
 void report_start(const char *chapter, const char *title, const char *idea, bool quiet);

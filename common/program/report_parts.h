@@ -4,6 +4,7 @@
 #ifndef COMMON_REPORT_PARTS_H
 #define COMMON_REPORT_PARTS_H
 
+#include "common/check/tolerance.h"
 #include "common/program/report.h"
 
 #include <stdbool.h>
