@@ -21,7 +21,7 @@ static struct tile_size one_pair(size_t M, size_t d)
 }
 
 /* fa1 wants m and l, of which lse is made. Where a caller has only lse, as in Python, they are computed again. */
-static void fa1(const struct attention *p, struct tile_size size, struct tensors x)
+static void fa1_from_lse(const struct attention *p, struct tile_size size, struct tensors x)
 {
     struct tensors forward = { .Q = x.Q, .K = x.K, .V = x.V };
     if (!x.m) {
@@ -58,7 +58,7 @@ static const struct step steps[] = {
     {
         .name = "fa1",
         .idea = "tiles, outer loop over K, V; dropout drawn again",
-        .run = fa1,
+        .run = fa1_from_lse,
         .watched = WATCHED(backward_fa1),
         .formula = "5 Tc Nq d + …",
         .predict = predict_fa1,
