@@ -119,11 +119,17 @@ bool can_be_counted(const struct lab *lab, const struct step *step)
     return CAN_WATCH && step->watched && is_small(lab);
 }
 
+struct tensors lab_output(const struct lab *lab, const struct step *step, struct tile_size size)
+{
+    return is_small(lab) ? step_run(step, &lab->input.p, size, lab->x)
+                         : lab_output_slowly(lab, step, size);
+}
+
 void lab_run(struct lab *lab, const struct step *step)
 {
     outputs_free(&lab->x);
     lab->size = step_size(step, &lab->o, lab->input.p.d);
-    lab->x = step_run(step, &lab->input.p, lab->size, lab->x);
+    lab->x = lab_output(lab, step, lab->size);
 }
 
 static void print_tiles(const struct step *step, struct tile_size size, const struct accesses *a)
@@ -259,8 +265,7 @@ struct previous lab_run_before(const struct lab *lab, const struct step *step)
     const struct step *const before = lab_step_before(lab, step);
     if (!before)
         return (struct previous){ .name = NULL };
-    struct tensors x =
-        step_run(before, &lab->input.p, step_size(before, &lab->o, lab->input.p.d), lab->x);
+    struct tensors x = lab_output(lab, before, step_size(before, &lab->o, lab->input.p.d));
     const struct previous previous = previous_keep(lab, before, &x);
     outputs_free(&x);
     return previous;

@@ -128,6 +128,11 @@ struct attention_check lab_product_check(const struct lab *lab);
 void lab_write(const struct lab *lab, const struct step *step, const char *previous,
                struct attention_errors errors);
 
+/* What the step makes of the problem, in outputs of its own; and the same for a problem that may take long (wait.c). */
+struct tensors lab_output(const struct lab *lab, const struct step *step, struct tile_size size);
+struct tensors lab_output_slowly(const struct lab *lab, const struct step *step,
+                                 struct tile_size size);
+
 void table_begin(struct lab *lab);
 void table_row(struct lab *lab, const struct step *step, struct attention_errors errors);
 void table_end(struct lab *lab);

@@ -158,8 +158,7 @@ void table_end(struct lab *lab)
 struct attention_errors lab_errors(const struct lab *lab, const struct step *step, bool tell)
 {
     struct previous before = lab_run_before(lab, step);
-    struct tensors x =
-        step_run(step, &lab->input.p, step_size(step, &lab->o, lab->input.p.d), lab->x);
+    struct tensors x = lab_output(lab, step, step_size(step, &lab->o, lab->input.p.d));
     const struct attention_errors errors =
         lab_compare(lab, step, x, before.name ? &before : &lab->before, tell);
     outputs_free(&x);
