@@ -41,16 +41,6 @@ void lab_load(struct lab *lab)
     lab->x = tensors_of(&lab->input, NULL, NULL);
 }
 
-struct lab lab_of(const struct chapter *chapter, struct attention_input input,
-                  const struct options *options)
-{
-    return (struct lab){ .chapter = chapter,
-                         .o = *options,
-                         .last = chapter->table->steps + chapter->table->count - 1,
-                         .input = input,
-                         .x = tensors_of(&input, NULL, NULL) };
-}
-
 /* What is asked for besides a verdict must be there: forward, some steps have no m, l or lse. */
 static void check_requested(const struct step *step, const struct attention *p,
                             const struct options *o)

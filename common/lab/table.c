@@ -155,6 +155,16 @@ void table_end(struct lab *lab)
         report_csv(lab->o.csv, lab_csv(lab));
 }
 
+struct lab lab_of(const struct chapter *chapter, struct attention_input input,
+                  const struct options *options)
+{
+    return (struct lab){ .chapter = chapter,
+                         .o = *options,
+                         .last = chapter->table->steps + chapter->table->count - 1,
+                         .input = input,
+                         .x = tensors_of(&input, NULL, NULL) };
+}
+
 struct attention_errors lab_errors(const struct lab *lab, const struct step *step, bool tell)
 {
     struct previous before = lab_run_before(lab, step);
