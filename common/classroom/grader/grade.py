@@ -120,7 +120,7 @@ def figures(chapter, seed):
 
 def judge_numbers(chapter, seed, text):
     """For each answer its name, "right", "wrong" or "missing", and what was given."""
-    is_number = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
+    is_number = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
     got = {m[1]: re.sub(r"[ \t\r]", "", m[2]) for m in re.finditer(r"^(\d+\.\w+) *=(.*)$", text, re.M)}
     for _, question, name, slack, right in (words for words in figures(chapter, seed) if words[0] == "answer"):
         given, right = got.get(f"{question}.{name}", ""), float(right)
