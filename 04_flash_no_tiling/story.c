@@ -34,7 +34,7 @@ static void show_row(const struct attention *p, const float *Q, const float *K, 
     for (size_t j = 0; j < p->Nk; j++) {
         if (!visible(p, b, h, i, j))
             continue;
-        flash_row_see(&row, K + kv + j * p->d, V + kv + j * p->d, p->d, p->scale);
+        flash_row_update(&row, K + kv + j * p->d, V + kv + j * p->d, p->d, p->scale);
         report_line("%4zu %8.4g %8.4f   %s", j, (double)row.m, (double)row.l,
                     report_row("%.4f", row.o, p->d, text, sizeof text));
     }
@@ -101,7 +101,7 @@ static void one_pass_by_hand(void)
     flash_row_begin(&row, word_Q + QUERY * WIDTH, WIDTH);
     for (size_t j = 0; j < WORDS; j++) {
         const float *const k = word_K + j * WIDTH, *const q = row.q;
-        flash_row_see(&row, k, word_V + j * WIDTH, WIDTH, 1.0f);
+        flash_row_update(&row, k, word_V + j * WIDTH, WIDTH, 1.0f);
         report_line("%-10s%7g%6g%9.4f   [%.4f %.4f]", word[j], (double)(q[0] * k[0] + q[1] * k[1]),
                     (double)row.m, (double)row.l, (double)row.o[0], (double)row.o[1]);
     }

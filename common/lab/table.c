@@ -97,8 +97,8 @@ static struct counts counts_of(const struct lab *lab)
 
 static void keep_worse(struct attention_errors *worst, struct attention_errors e)
 {
-    worst->reference = worse_error(worst->reference, e.reference);
-    worst->previous = worse_error(worst->previous, e.previous);
+    worst->reference = larger_error(worst->reference, e.reference);
+    worst->previous = larger_error(worst->previous, e.previous);
     worst->right &= e.right;
 }
 
