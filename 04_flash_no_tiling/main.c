@@ -6,7 +6,6 @@
 #include "04_flash_no_tiling/standard_attention.h"
 #include "common/cpu/memory.h"
 #include "common/lab/lab.h"
-#include "common/measure/progress.h"
 #include "common/measure/watch.h"
 
 #include <stdlib.h>
@@ -17,12 +16,9 @@ static void each_row(const struct attention *p, struct tensors x,
                      __typeof__(flash_no_tiling_row) *row_of)
 {
     const size_t rows = attention_rows(p);
-    for (size_t row = 0; row < rows; row++) {
-        progress("rows", row, rows);
+    for (size_t row = 0; row < rows; row++)
         row_of(p, x.Q, x.K, x.V, row / p->Nq / p->H, row / p->Nq % p->H, row % p->Nq,
                x.O + row * p->d, x.lse + row);
-    }
-    progress("rows", rows, rows);
 }
 
 static void one_pass(const struct attention *p, struct tile_size size, struct tensors x)

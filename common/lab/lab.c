@@ -42,16 +42,6 @@ void lab_load(struct lab *lab)
     lab->x = tensors_of(&lab->input, NULL, NULL);
 }
 
-struct lab lab_of(const struct chapter *chapter, struct attention_input input,
-                  const struct options *options)
-{
-    return (struct lab){ .chapter = chapter,
-                         .o = *options,
-                         .last = chapter->table->steps + chapter->table->count - 1,
-                         .input = input,
-                         .x = tensors_of(&input, NULL, NULL) };
-}
-
 /* What is asked for besides a verdict must be there: forward, some steps in C have no m, l or lse. */
 static void check_requested(const struct step *step, const struct attention *p,
                             const struct options *o)
@@ -128,11 +118,17 @@ bool can_be_counted(const struct lab *lab, const struct step *step)
     return CAN_WATCH && step->watched && is_small(lab);
 }
 
+struct tensors lab_output(const struct lab *lab, const struct step *step, struct tile_size size)
+{
+    return is_small(lab) ? step_run(step, &lab->input.p, size, lab->x)
+                         : lab_output_slowly(lab, step, size);
+}
+
 void lab_run(struct lab *lab, const struct step *step)
 {
     outputs_free(&lab->x);
     lab->size = step_size(step, &lab->o, &lab->input.p);
-    lab->x = step_run(step, &lab->input.p, lab->size, lab->x);
+    lab->x = lab_output(lab, step, lab->size);
 }
 
 static void print_tiles(const struct step *step, struct tile_size size, const struct accesses *a)
@@ -295,8 +291,7 @@ struct previous lab_run_before(const struct lab *lab, const struct step *step)
     const struct step *const before = lab_step_before(lab, step);
     if (!before)
         return (struct previous){ .name = NULL };
-    struct tensors x =
-        step_run(before, &lab->input.p, step_size(before, &lab->o, &lab->input.p), lab->x);
+    struct tensors x = lab_output(lab, before, step_size(before, &lab->o, &lab->input.p));
     const struct previous previous = previous_keep(lab, before, &x);
     outputs_free(&x);
     return previous;

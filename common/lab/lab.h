@@ -145,6 +145,11 @@ void kernel_table_row(struct lab *lab, const struct step *kernel, struct attenti
 void kernel_table_notes(const struct lab *lab);
 const char *kernel_csv_columns(void);
 
+/* What the step makes of the problem, in outputs of its own; and the same for a problem that may take long (wait.c). */
+struct tensors lab_output(const struct lab *lab, const struct step *step, struct tile_size size);
+struct tensors lab_output_slowly(const struct lab *lab, const struct step *step,
+                                 struct tile_size size);
+
 void table_begin(struct lab *lab);
 void table_row(struct lab *lab, const struct step *step, struct attention_errors errors);
 void table_end(struct lab *lab);

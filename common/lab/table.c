@@ -179,11 +179,20 @@ void table_end(struct lab *lab)
         report_csv(lab->o.csv, lab_csv(lab));
 }
 
+struct lab lab_of(const struct chapter *chapter, struct attention_input input,
+                  const struct options *options)
+{
+    return (struct lab){ .chapter = chapter,
+                         .o = *options,
+                         .last = chapter->table->steps + chapter->table->count - 1,
+                         .input = input,
+                         .x = tensors_of(&input, NULL, NULL) };
+}
+
 struct attention_errors lab_errors(const struct lab *lab, const struct step *step, bool tell)
 {
     struct previous before = lab_run_before(lab, step);
-    struct tensors x =
-        step_run(step, &lab->input.p, step_size(step, &lab->o, &lab->input.p), lab->x);
+    struct tensors x = lab_output(lab, step, step_size(step, &lab->o, &lab->input.p));
     const struct attention_errors errors =
         lab_compare(lab, step, x, before.name ? &before : &lab->before, tell);
     outputs_free(&x);

@@ -1,11 +1,12 @@
 /*
- * --help, and what programs ask of the command line when it has been read.
+ * --help, refusals, and what programs ask of the command line when it has been read.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "common/files/file.h"
 #include "common/program/option_table.h"
 #include "common/program/options.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,29 @@
 #include <unistd.h>
 
 enum { LONGEST_NAME = 20 };  // of an option
+
+/* A file's name, or a value that was given, may hold anything. */
+static void say_in_one_line(const char *text)
+{
+    for (; *text; text++)
+        fputc(iscntrl((unsigned char)*text) ? '?' : *text, stderr);
+}
+
+void options_fail(const char *what, const char *format, ...)
+{
+    char message[5000];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    fflush(stdout);
+    fprintf(stderr, "%s: ", options_program_name);
+    say_in_one_line(what);
+    fputs(": ", stderr);
+    say_in_one_line(message);
+    fputc('\n', stderr);
+    exit(EXIT_USAGE);
+}
 
 void options_skip(const char *format, ...)
 {
@@ -67,7 +91,8 @@ static size_t edits_between(const char *a, size_t n, const char *b)
     return row[length];
 }
 
-const char *option_nearest(const struct program *program, const char *word)
+/* The name of the program's option that is at most two letters away from `word`. NULL: there is none, or no letter is wrong. */
+static const char *nearest_to(const char *word, const struct program *program)
 {
     const char *nearest = NULL;
     size_t least = 3;
@@ -76,15 +101,23 @@ const char *option_nearest(const struct program *program, const char *word)
     word += 2;
     for (const struct option_row *row = option_rows; row < option_rows + OPTION_ROWS; row++) {
         const size_t length = strlen(row->name);
-        if (!option_taken(program, row) || length > LONGEST_NAME)
-            continue;
         const size_t edits = edits_between(word, strcspn(word, "="), row->name);
-        if (edits < least && edits < length) {
+        if (edits == 0 && !option_taken(program, row))
+            return NULL;  // another chapter's
+        if (option_taken(program, row) && edits < least && edits + 1 < length) {
             least = edits;
             nearest = row->name;
         }
     }
     return nearest;
+}
+
+void option_refuse(const struct program *program, const char *word)
+{
+    const char *const nearest = nearest_to(word, program);
+    if (nearest)
+        options_fail(word, "did you mean --%s?", nearest);
+    options_fail(word, "expected an option of this chapter; --help lists them");
 }
 
 void options_spare(const char *input)

@@ -52,8 +52,8 @@ extern const struct option_row option_rows[OPTION_ROWS];
 /* Does the program take the option of this row? */
 bool option_taken(const struct program *program, const struct option_row *row);
 
-/* The program's option that is at most two letters away from `word`, such as "--causl"; NULL: there is none. */
-const char *option_nearest(const struct program *program, const char *word);
+/* Ends the program: `word`, such as "--causl", is none of its options. It names one that is at most two letters away. */
+_Noreturn void option_refuse(const struct program *program, const char *word);
 
 /* Prints the program's options. */
 void options_help(const struct program *program);
