@@ -3,7 +3,7 @@
 # $1: the chapter's folder, $2: its number.
 define chapter
 C_OBJ_$2         := $$(patsubst %.c,$(OBJ)/%.o,$$(EARLIER_$2) \
-    $$(filter-out %/main.c,$$(wildcard $1/*.c $1/program/*.c $1/steps/*.c $1/fast/*.c $1/kernels/*/*.c)))
+    $$(filter-out %/main.c,$$(wildcard $1/*.c $1/steps/*.c $1/fast/*.c $1/kernels/*/*.c)))
 WATCHED_OBJ_$2   := $$(WATCHED_$2:%.c=$(OBJ)/watched/$2/%.o)
 ALGORITHM_OBJ_$2 := $$(C_OBJ_$2) $$(WATCHED_OBJ_$2) \
     $$(call KERNEL_OBJ,$1/kernels) $$(if $$(KERNELS_$2),$$(call KERNEL_OBJ,$$(KERNELS_$2)) \
@@ -26,7 +26,7 @@ $(BUILD)/$1 $(BUILD)/tests/$1: LINKER = $$(CHAPTER_LINKER_$2)
 $(BUILD)/$1 $(BUILD)/tests/$1: MORE_LIBS = $$(CUDA_LIBS) $$(GPU_LIBS)
 endif
 
-$(BUILD)/$1: $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/main.c $1/program/main.c)) $$(ALGORITHM_OBJ_$2) $(COMMON)
+$(BUILD)/$1: $(OBJ)/$1/main.o $$(ALGORITHM_OBJ_$2) $(COMMON)
 	$$(call SAY,link $$@)
 	$$(AT)$$(LINKER) $(OPENMP) $$(LDFLAGS) $$^ -o $$@ $$(MORE_LIBS) -lm
 

@@ -49,7 +49,7 @@ list() { find "$@" 2>/dev/null | sort; }
 each() { printf '%s\n' "$@"; }
 
 # The chapter without solutions; the sources of common and earlier chapters that it needs.
-own=$(list "$chapter" -type f ! -name planted.txt ! -path "$chapter/program/peers/*" ! -path "$chapter/machines/*" \
+own=$(list "$chapter" -type f ! -name planted.txt ! -path "$chapter/machines/*" \
     ! -name '*.md' ! -name '*.ipynb' ! -path '*/exercise/numbers*' ! -path '*/tests/*')
 [ -z "$with_tests" ] || own="$own $(list "$chapter/tests" -type f ! -name mine.c ! -name 'mistakes.*')"
 [ "$parts" != bugs ] || own="$own $chapter/exercise/planted.txt common/tools/mistakes.awk common/tools/racecheck_cuda.sh"
