@@ -151,7 +151,7 @@ def describe(app, name, template, context, document):
     from docutils import nodes
     paragraphs = document.findall(nodes.paragraph) if document else ()
     text = " ".join(next((p.astext() for p in paragraphs if not list(p.findall(nodes.image))), TITLE).split())
-    sentence = html.escape(re.split(r"(?<=[.:?]) ", text)[0])
+    sentence = html.escape(re.split(r"(?<=[.?]) ", text)[0])
     title = html.escape(app.env.titles[name].astext() if name in app.env.titles else TITLE)
     context["metatags"] = context.get("metatags", "") + (
         f'<meta name="description" content="{sentence}"><meta property="og:title" content="{title}">'
