@@ -6,8 +6,9 @@
  */
 #include "06_flash_tiled_cuda/kernels/parts/persistent.cuh"
 
-// registers: 128 * 24 + 256 * 240 <= 384 * 168
 enum { PRODUCER_REGS = 24, CONSUMER_REGS = 240 };
+// the block's register file
+static_assert(PRODUCER * PRODUCER_REGS + 256 * CONSUMER_REGS <= 384 * 168);
 
 template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)

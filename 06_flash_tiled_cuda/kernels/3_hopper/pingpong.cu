@@ -7,12 +7,13 @@
  *
  * Right margin: FlashAttention-2's Algorithm 1.
  */
+#include "06_flash_tiled_cuda/kernels/parts/full_empty.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/overlap.cuh"
 
 // clang-format off
 
-// registers: 128 * 24 + 256 * 240 <= 384 * 168
 enum { STAGES = 2, PRODUCER = 128, PRODUCER_REGS = 24, CONSUMER_REGS = 240, CONSUMERS_BARRIER = 1, TURN = 2 };
+static_assert(PRODUCER * PRODUCER_REGS + 256 * CONSUMER_REGS <= 384 * 168);  // the block's register file
 
 template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
@@ -20,7 +21,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
 {
     enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
     extern __shared__ __align__(1024) unsigned char smem[];
-    __shared__ uint64_t queries, K_full[STAGES], V_full[STAGES], K_empty[STAGES], V_empty[STAGES];
+    __shared__ uint64_t queries;
+    __shared__ pipeline<STAGES> K, V;
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int head = (int)blockIdx.y, kv = keys_of_head(p, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
@@ -28,12 +30,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     const int tiles = (Nk + Bc - 1) / Bc;
     if (threadIdx.x == 0) {
         mbarrier_init(&queries, 1);
-        for (int s = 0; s < STAGES; s++) {
-            mbarrier_init(&K_full[s], 1);
-            mbarrier_init(&V_full[s], 1);
-            mbarrier_init(&K_empty[s], Br / GROUP_ROWS);
-            mbarrier_init(&V_empty[s], Br / GROUP_ROWS);
-        }
+        K.init(Br / GROUP_ROWS);
+        V.init(Br / GROUP_ROWS);
         fence_async();
     }
     __syncthreads();
@@ -44,17 +42,16 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
             return;
         mbarrier_arrive_expect(&queries, Q_BYTES);
         tma_load_rows<Br, D>(smem, &maps.Q, &queries, i0, head);             // 4
-        const auto tma_load_keys = [&](const tensor_map *map, int at, uint64_t *full, uint64_t *empty, int n) {
-            const int s = n % STAGES, parity = n / STAGES % 2;
-            mbarrier_wait(&empty[s], parity ^ 1);
-            mbarrier_arrive_expect(&full[s], K_BYTES);
-            tma_load_rows<Bc, D>(smem + Q_BYTES + s * 2 * K_BYTES + at, map, &full[s], n * Bc, kv);
+        const auto load_keys = [&](pipeline<STAGES> *keys, const tensor_map *map, int at, int n) {
+            keys->producer_acquire(n);
+            uint64_t *const full = keys->producer_expect(n, K_BYTES);
+            tma_load_rows<Bc, D>(smem + Q_BYTES + keys->stage(n) * 2 * K_BYTES + at, map, full, n * Bc, kv);
         };
         for (int n = 0; n <= tiles; n++) {                                   // 6
             if (n < tiles)
-                tma_load_keys(&maps.K, 0, K_full, K_empty, n);               // 7
+                load_keys(&K, &maps.K, 0, n);                                // 7
             if (n > 0)
-                tma_load_keys(&maps.V, K_BYTES, V_full, V_empty, n - 1);
+                load_keys(&V, &maps.V, K_BYTES, n - 1);
         }
         return;
     }
@@ -64,10 +61,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     const int first_masked_key = uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
     const int end_key = keys_attended(p, min(i0 + (int)(warpgroup + 1) * GROUP_ROWS, Nq) - 1);
     const struct folded_scale f = fold(p.scale);
-    const auto stage = [](int n) { return n % STAGES; };
-    const auto parity = [](int n) { return n / STAGES % 2; };
     const unsigned char *const Q = rows_of_group(smem);
-    const auto K_of = [&](int n) { return smem + Q_BYTES + stage(n) * 2 * K_BYTES; };
+    const auto K_of = [&](int n) { return smem + Q_BYTES + K.stage(n) * 2 * K_BYTES; };
     const auto V_of = [&](int n) { return K_of(n) + K_BYTES; };
     const auto wait_turn = [&] { barrier_sync(TURN + warpgroup, TRAITS::THREADS); };
     const auto pass_turn = [&] { barrier_arrive(TURN + 1 - warpgroup, TRAITS::THREADS); };
@@ -85,36 +80,36 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     if (warpgroup == 1)
         pass_turn();            // consumer 0 begins
     if (my_tiles > 0) {
-        mbarrier_wait(&K_full[stage(0)], parity(0));
+        K.consumer_wait(0);
         wait_turn();
         issue_scores<T>(&acc, Q, K_of(0));                                   // 8
         pass_turn();
         wgmma_wait<0>(flat<Bc / 2>(acc.S));
-        warpgroup_arrive(&K_empty[stage(0)]);
+        K.warpgroup_release(0);
         if (Bc > first_masked_key)
             hide_keys(&acc, p, i0, 0);
         lazy_weights(&acc, f.k, rescale);                                    // 9, 10: O is 0
         pack_weights<T>(&acc, P);
         if (my_tiles > 1)
-            mbarrier_wait(&K_full[stage(1)], parity(1));
+            K.consumer_wait(1);
     }
     for (int n = 1; n < my_tiles; n++) {                                     // 6
-        mbarrier_wait(&V_full[stage(n - 1)], parity(n - 1));
+        V.consumer_wait(n - 1);
         wait_turn();                        // last: no turn is spent waiting
         issue_scores<T>(&acc, Q, K_of(n));                                   // 8
         issue_product<T>(&acc, P, V_of(n - 1));                              // 10, of tile n - 1
         pass_turn();
         wgmma_wait<1>(flat<Bc / 2>(acc.S));  // the scores are ready
-        warpgroup_arrive(&K_empty[stage(n)]);
+        K.warpgroup_release(n);
         if ((n + 1) * Bc > first_masked_key)
             hide_keys(&acc, p, i0, n * Bc);
         const bool needs_rescale = lazy_weights(&acc, f.k, rescale);         // 9, 10
         if (n + 1 < my_tiles) {
-            mbarrier_wait(&K_full[stage(n + 1)], parity(n + 1));
+            K.consumer_wait(n + 1);
             wgmma_wait<0>(flat<D / 2>(acc.O), P);
         } else
             wgmma_wait<0>(flat<D / 2>(acc.O), P);
-        warpgroup_arrive(&V_empty[stage(n - 1)]);
+        V.warpgroup_release(n - 1);
         if (needs_rescale)
             rescale_output(&acc, rescale);                                   // 10
         pack_weights<T>(&acc, P);
@@ -124,13 +119,13 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         pass_turn();
     }
     if (tiles * Bc > Nk && Nk < (int)p.Nk) {
-        mbarrier_wait(&V_full[stage(tiles - 1)], parity(tiles - 1));
+        V.consumer_wait(tiles - 1);
         blank_values<TRAITS>(V_of(tiles - 1), Nk - (tiles - 1) * Bc);
         fence_async();
         barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
     }
     if (my_tiles > 0) {
-        mbarrier_wait(&V_full[stage(my_tiles - 1)], parity(my_tiles - 1));
+        V.consumer_wait(my_tiles - 1);
         issue_product<T>(&acc, P, V_of(my_tiles - 1));                       // 10
         wgmma_wait<0>(flat<D / 2>(acc.O), P);
     }

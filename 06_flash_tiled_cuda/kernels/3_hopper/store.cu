@@ -6,8 +6,9 @@
 #include "06_flash_tiled_cuda/kernels/parts/persistent.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/store.cuh"
 
-// registers: 128 * 24 + 256 * 240 <= 384 * 168, 128 * 32 + 384 * 160 <= 512 * 128
 enum { TWO_FEW = 24, TWO_MANY = 240, THREE_FEW = 32, THREE_MANY = 160 };
+static_assert(PRODUCER * TWO_FEW + 256 * TWO_MANY <= 384 * 168);      // the block's register file
+static_assert(PRODUCER * THREE_FEW + 384 * THREE_MANY <= 512 * 128);  // with three consumers
 
 template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)

@@ -23,9 +23,9 @@ __device__ static inline struct block_of_keys block_of_keys_of(const struct atte
     struct block_of_keys t = {};
     t.b = head / Hkv;
     t.h = head % Hkv * group;
-    t.j0 = (int)blockIdx.x * TRAITS::BR;
-    t.j1 = min(t.j0 + TRAITS::BR, (int)p.Nk);
-    t.tiles = (int)ceil_div(p.Nq, TRAITS::BC);
+    t.j0 = (int)blockIdx.x * TRAITS::KEYS;
+    t.j1 = min(t.j0 + TRAITS::KEYS, (int)p.Nk);
+    t.tiles = (int)ceil_div(p.Nq, TRAITS::QUERIES);
     t.steps = group * t.tiles;
     return t;
 }
@@ -40,12 +40,13 @@ template <class TRAITS>
 __device__ static inline struct step next_step(const struct attention &p,
                                                const struct block_of_keys &t, int number)
 {
+    enum { Br = TRAITS::QUERIES };
     for (; number < t.steps; number++) {
-        const int i0 = number % t.tiles * TRAITS::BC, i1 = min(i0 + TRAITS::BC, (int)p.Nq);
+        const int i0 = number % t.tiles * Br, i1 = min(i0 + Br, (int)p.Nq);
         const enum tile_kind kind = tile_kind(&p, (size_t)t.b, (size_t)(t.h + number / t.tiles),
                                               (size_t)i0, (size_t)i1, (size_t)t.j0, (size_t)t.j1);
         if (kind != TILE_SKIPPED)
-            return { number, kind == TILE_PARTIAL || i1 - i0 < TRAITS::BC };
+            return { number, kind == TILE_PARTIAL || i1 - i0 < Br };
     }
     return { number, false };
 }
@@ -55,12 +56,13 @@ __device__ static inline void copy_step(uint4 *V, float *statistics, int round,
                                         const struct attention &p, const struct backward_arrays &a,
                                         const struct block_of_keys &t, int number)
 {
+    enum { Br = TRAITS::QUERIES };
     const bool there = number < t.steps;
     const int n = there ? number % t.tiles : t.tiles, Nq = (int)p.Nq;
     const size_t head = (size_t)t.b * p.H + (size_t)(there ? t.h + number / t.tiles : 0);
     const size_t row = head * p.Nq;
-    copy_statistics<TRAITS>(statistics + round % STAGES * 2 * TRAITS::BC, a.lse + row, a.D + row,
-                            n * TRAITS::BC, TRAITS::BC, Nq);
+    copy_statistics<TRAITS>(statistics + round % STAGES * 2 * Br, a.lse + row, a.D + row, n * Br,
+                            Br, Nq);
     copy_keys<TRAITS, STAGES, ROWS>(V, round, (const T *)a.Q16 + row * TRAITS::D,
                                     (const T *)a.dO16 + row * TRAITS::D, n, Nq);
 }
@@ -92,7 +94,7 @@ template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
     complete16_keys(struct attention p, struct backward_arrays a)
 {
-    enum { Bc = TRAITS::BR, Br = TRAITS::BC, HEAD_DIM = TRAITS::D };
+    enum { Bc = TRAITS::KEYS, Br = TRAITS::QUERIES, HEAD_DIM = TRAITS::D };
     typedef swizzled_rows<TRAITS> rows;
     typedef part_of_columns<TRAITS> part;
     extern __shared__ uint4 smem[];
@@ -205,13 +207,13 @@ template <class TRAITS> constexpr size_t bytes_with_statistics(int statistics)
 template <class T, int HEAD_DIM>
 static void launch(const struct attention *p, const struct backward_arrays *a, cudaStream_t stream)
 {
-    typedef kernel_traits<HEAD_DIM, KEYS_BR(HEAD_DIM), 1, KEYS_BC(HEAD_DIM) / 16> keys;
+    typedef key_traits<HEAD_DIM, KEYS_BR(HEAD_DIM), 1, KEYS_BC(HEAD_DIM) / 16> keys;
     typedef kernel_traits<HEAD_DIM, QUERIES_BC(HEAD_DIM), 1, QUERIES_BR(HEAD_DIM) / 16> queries;
-    const size_t of_keys = bytes_with_statistics<keys>(STAGES * keys::BC);
+    const size_t of_keys = bytes_with_statistics<keys>(STAGES * keys::QUERIES);
     const size_t of_queries = bytes_with_statistics<queries>(queries::BR);
     allow_shared<complete16_keys<T, keys>>(of_keys);
     allow_shared<complete16_queries<T, queries>>(of_queries);
-    const dim3 key_blocks(ceil_div(p->Nk, keys::BR), (unsigned)(p->B * p->Hkv),
+    const dim3 key_blocks(ceil_div(p->Nk, keys::KEYS), (unsigned)(p->B * p->Hkv),
                           KEYS_PARTS(HEAD_DIM));
     const dim3 query_blocks(ceil_div(p->Nq, queries::BR), (unsigned)(p->B * p->H));
     complete16_keys<T, keys><<<key_blocks, keys::THREADS, of_keys, stream>>>(*p, *a);

@@ -13,7 +13,7 @@
 
 enum { STAGES = 2 };
 
-template <class TRAITS> struct rows_of_dS : swizzled_rows<kernel_traits<TRAITS::BC>> {};
+template <class TRAITS> struct rows_of_dS : swizzled_rows<kernel_traits<TRAITS::QUERIES>> {};
 
 template <class T, class TRAITS>
 __device__ static inline void share_dS(uint4 *dS, const fragments<TRAITS> &acc)
@@ -52,7 +52,7 @@ template <class T, class TRAITS, class ROWS>
 __device__ static inline void add_to_queries(float *to, int queries, const uint4 *dS, const uint4 *K, int keys,
                                              float scale)
 {
-    enum { M_TILES = TRAITS::BC / 16, ROW_OF_DS = TRAITS::BC / CHUNK };
+    enum { M_TILES = TRAITS::QUERIES / 16, ROW_OF_DS = TRAITS::QUERIES / CHUNK };
     static_assert((int)TRAITS::D == 16 * TRAITS::WARPS, "a warp has 16 elements");
     const int lane = lane_of_warp(), element = (int)threadIdx.x / 32 * 16;
     float dQ[M_TILES][2][4] = {};
@@ -91,7 +91,7 @@ template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS)
     mma_tile(struct attention p, struct backward_arrays a)
 {
-    enum { Bc = TRAITS::BR, Br = TRAITS::BC, HEAD_DIM = TRAITS::D, DS = Bc * Br / CHUNK };
+    enum { Bc = TRAITS::KEYS, Br = TRAITS::QUERIES, HEAD_DIM = TRAITS::D, DS = Bc * Br / CHUNK };
     typedef swizzled_rows<TRAITS> rows;
     extern __shared__ uint4 smem[];
     uint4 *const K = smem, *const V = K + Bc * TRAITS::ROW;
@@ -143,15 +143,16 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
 
 template <class TRAITS> constexpr size_t bytes_of(void)
 {
-    return pipeline_bytes<TRAITS, STAGES>() + (size_t)TRAITS::BR * TRAITS::D * 2 +
-           2 * ((size_t)TRAITS::BR * TRAITS::BC * 2 + 2 * (size_t)TRAITS::BC * sizeof(float));
+    return pipeline_bytes<TRAITS, STAGES>() + (size_t)TRAITS::KEYS * TRAITS::D * 2 +
+           2 * ((size_t)TRAITS::KEYS * TRAITS::QUERIES * 2 +
+                2 * (size_t)TRAITS::QUERIES * sizeof(float));
 }
 
 template <class T, class TRAITS>
 static void launch_tile(const struct attention *p, const struct backward_arrays *a,
                         cudaStream_t stream)
 {
-    const dim3 grid(ceil_div(p->Nk, TRAITS::BR), (unsigned)(p->B * p->H));
+    const dim3 grid(ceil_div(p->Nk, TRAITS::KEYS), (unsigned)(p->B * p->H));
     const size_t bytes = bytes_of<TRAITS>();
     allow_shared<mma_tile<T, TRAITS>>(bytes);
     mma_tile<T, TRAITS><<<grid, TRAITS::THREADS, bytes, stream>>>(*p, *a);
@@ -162,8 +163,8 @@ template <class T, int HEAD_DIM>
 static void launch(const struct attention *p, const struct backward_arrays *a, cudaStream_t stream)
 {
     enum { M_TILES = KEYS_M_TILES(HEAD_DIM), WARPS = KEYS_BC(HEAD_DIM) / 16 / M_TILES };
-    typedef kernel_traits<HEAD_DIM, MMA_BR(HEAD_DIM), M_TILES, WARPS> large;
-    typedef kernel_traits<HEAD_DIM, MMA_SMALL_BR(HEAD_DIM), M_TILES, WARPS> small;
+    typedef key_traits<HEAD_DIM, MMA_BR(HEAD_DIM), M_TILES, WARPS> large;
+    typedef key_traits<HEAD_DIM, MMA_SMALL_BR(HEAD_DIM), M_TILES, WARPS> small;
     int most = 0, device = current_device();
     CHECK_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
     if (bytes_of<large>() <= (size_t)most)

@@ -18,7 +18,7 @@ template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS)
     split_keys(struct attention p, struct backward_arrays a)
 {
-    enum { Bc = TRAITS::BR, Br = TRAITS::BC, HEAD_DIM = TRAITS::D };
+    enum { Bc = TRAITS::KEYS, Br = TRAITS::QUERIES, HEAD_DIM = TRAITS::D };
     typedef swizzled_rows<TRAITS> rows;
     extern __shared__ uint4 smem[];
     uint4 *const K = smem, *const V = K + Bc * TRAITS::ROW;
@@ -96,16 +96,16 @@ template <class TRAITS> constexpr size_t bytes_with_statistics(int statistics)
 template <class T, int HEAD_DIM>
 static void launch(const struct attention *p, const struct backward_arrays *a, cudaStream_t stream)
 {
-    typedef kernel_traits<HEAD_DIM, KEYS_BR(HEAD_DIM), KEYS_M_TILES(HEAD_DIM),
-                          KEYS_BC(HEAD_DIM) / 16 / KEYS_M_TILES(HEAD_DIM)>
+    typedef key_traits<HEAD_DIM, KEYS_BR(HEAD_DIM), KEYS_M_TILES(HEAD_DIM),
+                       KEYS_BC(HEAD_DIM) / 16 / KEYS_M_TILES(HEAD_DIM)>
         keys;
     typedef kernel_traits<HEAD_DIM, QUERIES_BC(HEAD_DIM), 2, QUERIES_BR(HEAD_DIM) / 32> queries;
     const unsigned heads = (unsigned)(p->B * p->H);
-    const size_t of_keys = bytes_with_statistics<keys>(STAGES * keys::BC);
+    const size_t of_keys = bytes_with_statistics<keys>(STAGES * keys::QUERIES);
     const size_t of_queries = bytes_with_statistics<queries>(queries::BR);
     allow_shared<split_keys<T, keys>>(of_keys);
     allow_shared<split_queries<T, queries>>(of_queries);
-    const dim3 key_blocks(ceil_div(p->Nk, keys::BR), heads);
+    const dim3 key_blocks(ceil_div(p->Nk, keys::KEYS), heads);
     const dim3 query_blocks(ceil_div(p->Nq, queries::BR), heads);
     split_keys<T, keys><<<key_blocks, keys::THREADS, of_keys, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());

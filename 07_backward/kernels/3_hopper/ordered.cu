@@ -43,8 +43,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     __syncthreads();
     const unsigned first_kv = number / (HEADS_TOGETHER * gridDim.x) * HEADS_TOGETHER, n = number - first_kv * gridDim.x;
     const unsigned heads = gridDim.y - first_kv < HEADS_TOGETHER ? gridDim.y - first_kv : HEADS_TOGETHER;
-    const int j0 = (int)(n / heads) * TRAITS::BR, kv = (int)(first_kv + n % heads);
-    const turns_of_block<TRAITS::BC> turns = { a.turns + 1, ceil_div(p.Nq, TRAITS::BC), n / heads };
+    const int j0 = (int)(n / heads) * TRAITS::KEYS, kv = (int)(first_kv + n % heads);
+    const turns_of_block<TRAITS::QUERIES> turns = { a.turns + 1, ceil_div(p.Nq, TRAITS::QUERIES), n / heads };
     const auto leave = [&](const fragments<TRAITS> *dK, const fragments<TRAITS> *dV) { store_gradients(p, a, dK, dV, j0, kv); };
     block_with_roles<T>(p, a, maps, smem, block, j0, kv, turns, leave);
 }
@@ -54,8 +54,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
 template <class T, int HEAD_DIM>
 static void launch(const struct attention *p, const struct backward_arrays *a, cudaStream_t stream)
 {
-    typedef kernel_traits<HEAD_DIM, HOPPER_QUERIES(HEAD_DIM), 1, HOPPER_KEYS / 16> shape;
-    const dim3 grid(ceil_div(p->Nk, shape::BR), (unsigned)(p->B * p->Hkv));
+    typedef key_traits<HEAD_DIM, HOPPER_QUERIES(HEAD_DIM), 1, HOPPER_KEYS / 16> shape;
+    const dim3 grid(ceil_div(p->Nk, shape::KEYS), (unsigned)(p->B * p->Hkv));
     const size_t bytes = sizeof(roles_smem<shape>);
     allow_shared<ordered_tile<T, shape>>(bytes);
     const struct backward_maps maps = make_backward_maps<T, shape>(p, a);

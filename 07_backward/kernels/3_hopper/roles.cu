@@ -17,7 +17,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     extern __shared__ __align__(1024) unsigned char smem_bytes[];
     __shared__ struct roles_block block;
     roles_smem<TRAITS> &smem = *(roles_smem<TRAITS> *)smem_bytes;
-    const int j0 = (int)blockIdx.x * TRAITS::BR, kv = (int)blockIdx.y;
+    const int j0 = (int)blockIdx.x * TRAITS::KEYS, kv = (int)blockIdx.y;
     const auto leave = [&](const fragments<TRAITS> *dK, const fragments<TRAITS> *dV) { store_gradients(p, a, dK, dV, j0, kv); };
     block_with_roles<T>(p, a, maps, smem, block, j0, kv, no_turns(), leave);
 }
@@ -27,8 +27,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
 template <class T, int HEAD_DIM>
 static void launch(const struct attention *p, const struct backward_arrays *a, cudaStream_t stream)
 {
-    typedef kernel_traits<HEAD_DIM, HOPPER_QUERIES(HEAD_DIM), 1, HOPPER_KEYS / 16> shape;
-    const dim3 grid(ceil_div(p->Nk, shape::BR), (unsigned)(p->B * p->Hkv));
+    typedef key_traits<HEAD_DIM, HOPPER_QUERIES(HEAD_DIM), 1, HOPPER_KEYS / 16> shape;
+    const dim3 grid(ceil_div(p->Nk, shape::KEYS), (unsigned)(p->B * p->Hkv));
     const size_t bytes = sizeof(roles_smem<shape>);
     allow_shared<roles_tile<T, shape>>(bytes);
     const struct backward_maps maps = make_backward_maps<T, shape>(p, a);

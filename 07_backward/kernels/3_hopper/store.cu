@@ -20,12 +20,12 @@ __device__ static inline void store_rows(const fragments<TRAITS> *acc, unsigned 
     unsigned char *const boxes = matrix + group * GROUP_ROWS * ROW_BYTES;
 #pragma unroll
     for (int b = 0; b < TRAITS::D / BOX_WIDTH; b++)
-        fill_box<T>(acc, factors, boxes + b * TRAITS::BR * ROW_BYTES, b * BOX_WIDTH / 8);
+        fill_box<T>(acc, factors, boxes + b * TRAITS::KEYS * ROW_BYTES, b * BOX_WIDTH / 8);
     fence_async();  // visible to the TMA
     barrier_sync(STORE_BARRIER + group, 128);
     if (threadIdx.x % 128 == 0)
         for (int b = 0; b < TRAITS::D / BOX_WIDTH; b++)
-            tma_store(map, boxes + b * TRAITS::BR * ROW_BYTES, b * BOX_WIDTH, key + group * GROUP_ROWS, kv);
+            tma_store(map, boxes + b * TRAITS::KEYS * ROW_BYTES, b * BOX_WIDTH, key + group * GROUP_ROWS, kv);
 }
 
 template <class T, class TRAITS>
@@ -35,7 +35,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     extern __shared__ __align__(1024) unsigned char smem_bytes[];
     __shared__ struct roles_block block;
     roles_smem<TRAITS> &smem = *(roles_smem<TRAITS> *)smem_bytes;
-    const int j0 = (int)blockIdx.x * TRAITS::BR, kv = (int)blockIdx.y;
+    const int j0 = (int)blockIdx.x * TRAITS::KEYS, kv = (int)blockIdx.y;
     block_with_roles<T>(p, a, maps, smem, block, j0, kv, no_turns(), [&](const fragments<TRAITS> *dK, const fragments<TRAITS> *dV) {
         store_rows<T>(dV, smem.V, &maps.dV, 1.0f, j0, kv);  // no other warpgroup reads these rows of V
         barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);   // the other's dQ has read K
@@ -65,8 +65,8 @@ template <class T> static __global__ void round_dQ(const float *sums, uint16_t *
 template <class T, int HEAD_DIM>
 static void launch(const struct attention *p, const struct backward_arrays *a, cudaStream_t stream)
 {
-    typedef kernel_traits<HEAD_DIM, HOPPER_QUERIES(HEAD_DIM), 1, HOPPER_KEYS / 16> shape;
-    const dim3 grid(ceil_div(p->Nk, shape::BR), (unsigned)(p->B * p->Hkv));
+    typedef key_traits<HEAD_DIM, HOPPER_QUERIES(HEAD_DIM), 1, HOPPER_KEYS / 16> shape;
+    const dim3 grid(ceil_div(p->Nk, shape::KEYS), (unsigned)(p->B * p->Hkv));
     const size_t bytes = sizeof(roles_smem<shape>), n = p->B * p->H * p->Nq * p->d;
     const unsigned blocks = ceil_div(n, ROUND_THREADS * ROUND_WIDE);
     allow_shared<store_tile<T, shape>>(bytes);

@@ -17,16 +17,16 @@ template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
     wgmma_tile(struct attention p, struct backward_arrays a, const __grid_constant__ struct backward_maps maps)
 {
-    enum { Bc = TRAITS::BR, Br = TRAITS::BC, HEAD_DIM = TRAITS::D };
+    enum { Bc = TRAITS::KEYS, Br = TRAITS::QUERIES, HEAD_DIM = TRAITS::D };
     enum { K_BYTES = Bc * HEAD_DIM * 2, Q_BYTES = Br * HEAD_DIM * 2 };
     extern __shared__ __align__(1024) unsigned char smem[];
     __shared__ uint64_t there[STAGES];
     unsigned char *const K = smem, *const V = K + K_BYTES, *const two_Q = V + K_BYTES;  // Q, dO, Q, dO
     unsigned char *const dS = two_Q + STAGES * 2 * Q_BYTES;
     float *const two_lse = (float *)(dS + Bc * Br * 2);                                 // lse, D, lse, D
-    const int Nq = (int)p.Nq, j0 = (int)blockIdx.x * Bc, group = (int)(p.H / p.Hkv);
+    const int Nq = (int)p.Nq, j0 = (int)blockIdx.x * Bc, group = (int)p.H / (int)p.Hkv;
     const int last = (Nq - 1) / Br, rounds = (last - first_tile<Br>(p, j0) + 1) * group;
-    const int first_head = (int)(blockIdx.y / p.Hkv * p.H + blockIdx.y % p.Hkv * p.H / p.Hkv);
+    const int first_head = (int)(blockIdx.y * p.H / p.Hkv);
     const auto head_of = [&](int r) { return first_head + r % group; };
     const auto row_of = [&](int r) { return (last - r / group) * Br; };
     const auto tma_load_queries = [&](int r) {
@@ -108,10 +108,11 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
 template <class T, int HEAD_DIM>
 static void launch(const struct attention *p, const struct backward_arrays *a, cudaStream_t stream)
 {
-    typedef kernel_traits<HEAD_DIM, HOPPER_QUERIES(HEAD_DIM), 1, HOPPER_KEYS / 16> shape;
-    const dim3 grid(ceil_div(p->Nk, shape::BR), (unsigned)(p->B * p->Hkv));
-    const size_t rows = (2 * shape::BR + 2 * STAGES * shape::BC) * HEAD_DIM + shape::BR * shape::BC;
-    const size_t bytes = rows * sizeof(T) + 2 * STAGES * shape::BC * sizeof(float);
+    typedef key_traits<HEAD_DIM, HOPPER_QUERIES(HEAD_DIM), 1, HOPPER_KEYS / 16> shape;
+    const dim3 grid(ceil_div(p->Nk, shape::KEYS), (unsigned)(p->B * p->Hkv));
+    const size_t rows =
+        (2 * shape::KEYS + 2 * STAGES * shape::QUERIES) * HEAD_DIM + shape::KEYS * shape::QUERIES;
+    const size_t bytes = rows * sizeof(T) + 2 * STAGES * shape::QUERIES * sizeof(float);
     allow_shared<wgmma_tile<T, shape>>(bytes);
     const struct backward_maps maps = make_backward_maps<T, shape>(p, a);
     wgmma_tile<T, shape><<<grid, shape::THREADS, bytes, stream>>>(*p, *a, maps);

@@ -11,7 +11,7 @@ enum { PRODUCER_REGS = 24, CONSUMER_REGS = 240 };  // registers per thread
 enum { QUERIES_WARP = HOPPER_KEYS / 16, DQ_WARP, STATISTICS_WARPS };  // after 8 consumers; the last are two
 
 template <class TRAITS> struct roles_smem {
-    enum { Bc = TRAITS::BR, Br = TRAITS::BC, K_BYTES = Bc * TRAITS::D * 2, Q_BYTES = Br * TRAITS::D * 2 };
+    enum { Bc = TRAITS::KEYS, Br = TRAITS::QUERIES, K_BYTES = Bc * TRAITS::D * 2, Q_BYTES = Br * TRAITS::D * 2 };
     unsigned char K[K_BYTES], V[K_BYTES];
     struct { unsigned char Q[Q_BYTES], dO[Q_BYTES]; } queries[STAGES];
     unsigned char dS[STAGES][Bc * Br * 2], dQ[4 * DQ_BOX];
@@ -57,7 +57,7 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
                                                const struct backward_maps &maps, roles_smem<TRAITS> &smem,
                                                struct roles_block &block, int j0, int kv, TURNS turns, LEAVE leave)
 {
-    enum { Bc = TRAITS::BR, Br = TRAITS::BC, HEAD_DIM = TRAITS::D };
+    enum { Bc = TRAITS::KEYS, Br = TRAITS::QUERIES, HEAD_DIM = TRAITS::D };
     const int Nq = (int)p.Nq;
     const int first_head = kv * ((int)p.H / (int)p.Hkv);
     if (threadIdx.x == 0) {

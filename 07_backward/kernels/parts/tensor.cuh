@@ -15,6 +15,12 @@
 
 static const float LOG2E = 1.44269504f;
 
+/* A tile of S^T: its rows are keys, its columns queries. */
+template <int D, int QUERIES_, int M_TILES, int WARPS, int BLOCKS = 1>
+struct key_traits : kernel_traits<D, QUERIES_, M_TILES, WARPS, BLOCKS> {
+    enum { KEYS = 16 * M_TILES * WARPS, QUERIES = QUERIES_ };
+};
+
 template <class T> struct backward_head {
     const T *Q, *K, *V, *dO;
     const float *lse, *D;
@@ -107,7 +113,7 @@ __device__ static inline void weights_of_keys(fragments<TRAITS> *acc, const stru
                                               const float *lse, int j0, int i0)
 {
     weights_of_all(acc, p.scale, lse);
-    if (keys_attended(p, i0) < j0 + TRAITS::BR || i0 + TRAITS::BC > (int)p.Nq)
+    if (keys_attended(p, i0) < j0 + TRAITS::KEYS || i0 + TRAITS::QUERIES > (int)p.Nq)
         drop_unseen(acc, p, j0, i0);
 }
 

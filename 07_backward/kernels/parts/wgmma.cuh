@@ -31,10 +31,10 @@ static struct backward_maps make_backward_maps(const struct attention *p,
                                                const struct backward_arrays *a)
 {
     struct backward_maps maps;
-    make_map<T>(&maps.Q, a->Q16, p->B * p->H, p->Nq, p->d, TRAITS::BC);
-    make_map<T>(&maps.dO, a->dO16, p->B * p->H, p->Nq, p->d, TRAITS::BC);
-    make_map<T>(&maps.K, a->K16, p->B * p->Hkv, p->Nk, p->d, TRAITS::BR);
-    make_map<T>(&maps.V, a->V16, p->B * p->Hkv, p->Nk, p->d, TRAITS::BR);
+    make_map<T>(&maps.Q, a->Q16, p->B * p->H, p->Nq, p->d, TRAITS::QUERIES);
+    make_map<T>(&maps.dO, a->dO16, p->B * p->H, p->Nq, p->d, TRAITS::QUERIES);
+    make_map<T>(&maps.K, a->K16, p->B * p->Hkv, p->Nk, p->d, TRAITS::KEYS);
+    make_map<T>(&maps.V, a->V16, p->B * p->Hkv, p->Nk, p->d, TRAITS::KEYS);
     make_map_of_dQ(&maps.dQ, a->dQ, p);
     return maps;
 }
@@ -55,7 +55,7 @@ __device__ static inline void share_dS(unsigned char *dS,
 
 #pragma unroll
     for (int c = 0; c < TRAITS::BC / 8; c++) {
-        unsigned char *const piece = dS + c / 8 * TRAITS::BR * ROW_BYTES + (first ^ c % 8 * 16);
+        unsigned char *const piece = dS + c / 8 * TRAITS::KEYS * ROW_BYTES + (first ^ c % 8 * 16);
         for (int h = 0; h < 2; h++)
             *(unsigned *)(piece + 8 * h * ROW_BYTES) = packed[c / 2][c % 2 * 2 + h];
     }
@@ -64,8 +64,8 @@ __device__ static inline void share_dS(unsigned char *dS,
 template <class TRAITS> __device__ static inline void blank_keys(unsigned char *K, int from)
 {
     uint4 *const pieces = (uint4 *)K;
-    for (int n = (int)threadIdx.x; n < TRAITS::BR * TRAITS::ROW; n += TRAITS::THREADS)
-        if (n / 8 % TRAITS::BR >= from)
+    for (int n = (int)threadIdx.x; n < TRAITS::KEYS * TRAITS::ROW; n += TRAITS::THREADS)
+        if (n / 8 % TRAITS::KEYS >= from)
             pieces[n] = make_uint4(0, 0, 0, 0);
 }
 
@@ -73,8 +73,8 @@ template <class TRAITS> __device__ static inline void blank_keys(unsigned char *
 template <class TRAITS>
 __device__ static inline int full_tiles_from(const struct attention &p, int j0)
 {
-    const ptrdiff_t first = j0 + TRAITS::BR - 1 - attention_band(&p).high;
-    return j0 + TRAITS::BR > (int)p.Nk ? (int)p.Nq : first > 0 ? (int)first : 0;
+    const ptrdiff_t first = j0 + TRAITS::KEYS - 1 - attention_band(&p).high;
+    return j0 + TRAITS::KEYS > (int)p.Nk ? (int)p.Nq : first > 0 ? (int)first : 0;
 }
 
 /* Line 11. Shifts are log2(e) lse. */
@@ -115,13 +115,13 @@ template <class T, class TRAITS>
 __device__ static inline void issue_dQ(float (&dQ)[32], const unsigned char *dS,
                                        const unsigned char *K)
 {
-    enum { BOX = TRAITS::BR * ROW_BYTES };
+    enum { BOX = TRAITS::KEYS * ROW_BYTES };
     const unsigned box = warpgroup_number() * BOX;
-    const uint64_t queries = wgmma_matrix(dS + (TRAITS::BC > 64 ? box : 0), BOX, EIGHT_ROWS);
+    const uint64_t queries = wgmma_matrix(dS + (TRAITS::QUERIES > 64 ? box : 0), BOX, EIGHT_ROWS);
     const uint64_t elements = wgmma_matrix(K + (TRAITS::D > 64 ? box : 0), BOX, EIGHT_ROWS);
     wgmma_fence();
 #pragma unroll
-    for (int k = 0; k < TRAITS::BR / 16; k++)
+    for (int k = 0; k < TRAITS::KEYS / 16; k++)
         wgmma<T, MN_MAJOR, MN_MAJOR>(dQ, wgmma_further(queries, 16 * k * ROW_BYTES),
                                      wgmma_further(elements, 16 * k * ROW_BYTES), k > 0);
     wgmma_commit();
@@ -131,7 +131,7 @@ __device__ static inline void issue_dQ(float (&dQ)[32], const unsigned char *dS,
 template <class TRAITS> __device__ static inline int row_of_dQ(int n)
 {
     const int row = (int)threadIdx.x % 128 / 32 * 16 + n / 2 % 2 * 8 + lane_of_warp() / 4;
-    return row + (TRAITS::BC > 64 ? group_of_thread() * GROUP_ROWS : 0);
+    return row + (TRAITS::QUERIES > 64 ? group_of_thread() * GROUP_ROWS : 0);
 }
 
 template <class TRAITS> __device__ static inline int element_of_dQ(int n)
@@ -140,8 +140,8 @@ template <class TRAITS> __device__ static inline int element_of_dQ(int n)
 }
 
 /*
- * To two boxes of 32 elements a row. A warp stores pairs of floats of four rows, odd rows in
- * another order, as adjacent ones share banks.
+ * Stores dQ in two swizzled boxes with 32 floats per row. Half a warp stores pairs of floats of four
+ * rows. Pair k of two adjacent rows is in the same banks, so odd rows store pair k ^ 2.
  */
 template <class TRAITS>
 __device__ static inline void share_dQ(unsigned char *boxes, const float (&dQ)[32], float factor)
@@ -150,13 +150,13 @@ __device__ static inline void share_dQ(unsigned char *boxes, const float (&dQ)[3
     const bool odd = row % 2;
     const int first =
         row * ROW_BYTES + ((lane % 4 / 2 ^ row % 8 ^ (odd ? 4 : 0)) * 16) + lane % 2 * 8;
-    unsigned char *const mine = boxes + (int)warpgroup_number() * 2 * DQ_BOX;
+    unsigned char *const my_boxes = boxes + (int)warpgroup_number() * 2 * DQ_BOX;
 #pragma unroll
     for (int k = 0; k < 8; k++)
         for (int h = 0; h < 2; h++) {
-            const float *const even_row = &dQ[4 * k + 2 * h], *const odd_row =
-                                                                  &dQ[4 * (k ^ 2) + 2 * h];
-            *(float2 *)(mine + k / 4 * DQ_BOX + (first ^ k % 4 * 32) + 8 * h * ROW_BYTES) =
+            const float *const even_row = &dQ[4 * k + 2 * h];
+            const float *const odd_row = &dQ[4 * (k ^ 2) + 2 * h];
+            *(float2 *)(my_boxes + k / 4 * DQ_BOX + (first ^ k % 4 * 32) + 8 * h * ROW_BYTES) =
                 make_float2(factor * (odd ? odd_row[0] : even_row[0]),
                             factor * (odd ? odd_row[1] : even_row[1]));
         }
@@ -166,7 +166,7 @@ template <class TRAITS>
 __device__ static inline void tma_add_part(const tensor_map *map, const unsigned char *boxes,
                                            int group, int i0, int head)
 {
-    const int row = TRAITS::BC > 64 ? group * GROUP_ROWS : 0;
+    const int row = TRAITS::QUERIES > 64 ? group * GROUP_ROWS : 0;
     const int element = TRAITS::D > 64 ? group * 64 : 0;
 #pragma unroll
     for (int b = 0; b < 2; b++)
