@@ -75,7 +75,7 @@ static void time_kernels(struct timing *timings, size_t n, const struct lab *lab
     }
     for (size_t round = 0, copy = 0; round < runs; round++) {
         for (size_t k = 0; k < n; k++) {
-            copy = copy % copies + 1;
+            copy = copy < copies ? copy + 1 : 1;
             device_keep(device, copy);
             if (is_gpu(device))
                 bench_rest(before);
