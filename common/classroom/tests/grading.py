@@ -324,7 +324,7 @@ def behind_other_walls():
         made = Path(tempfile.mkdtemp())
         os.chmod(made, 0o777)
         code, said = run(shutil.which("setpriv"), "--reuid", "65534", "--clear-groups", sys.executable, GRADING, "grade", PATH=path, SUBMISSION=top, CHAPTER="01", SEED="5", HOME="/tmp",
-                         REPORTS=made / name, BUILDS="plain", TMPDIR="", QUIET="", **{"PYTHONDONTWRITEBYTECODE": "1", **more})
+                         REPORTS=made / name, TMPDIR="", QUIET="", **{"PYTHONDONTWRITEBYTECODE": "1", "BUILDS": "plain", **more})
         shutil.rmtree(made)
         return code, said
     if os.access(os.path.realpath(sys.executable), os.X_OK) and run("setpriv", "--reuid", "65534", "--clear-groups", sys.executable, "-c", "")[0] != 0:
@@ -333,6 +333,10 @@ def behind_other_walls():
     check(code == 2 and "the package bubblewrap" in said and said.count("\n") == 1, f"{code} {said}")
     code, said = as_nobody("b", str(empty), TRUSTED="yes")
     check(code == 0 and "it ended with status 7" in said, f"{code} {said}")
+    (top / SOFTMAX).write_text(program("right(x, y, n); unlink(\"out/counts.npy\"); mkfifo(\"out/counts.npy\", 0666);", "#include <sys/stat.h>\n"))
+    code, said = as_nobody("d", str(empty), TRUSTED="yes", BUILDS="plain|counted")
+    check(code == 0 and "it ended without counts" in said, f"{code} {said}")
+    (top / SOFTMAX).write_text(program("right(x, y, n); if (fopen(\"/etc/passwd\", \"r\")) _exit(7);"))
     if shutil.which("bwrap"):
         code, said = as_nobody("c", os.environ["PATH"])
         check("passes, output: 3 of 3" in said or "the package bubblewrap" in said, f"{code} {said}")
