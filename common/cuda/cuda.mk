@@ -35,6 +35,11 @@ cuda: setup-run
 	@[ -n "$(NVCC)" ] || { echo "make cuda: no nvcc here; CUDA's toolkit (12.8 or later) has it" >&2; exit 2; }
 	$(SUBMAKE) $(JOBS) all GPU=yes BUILD=$(BUILD)/cuda CFLAGS='$(CFLAGS) -DWITH_GPU'
 
+# A kernel with all that it includes, in one file.
+.PHONY: flat
+flat:
+	@python3 common/tools/course.py flat "$$STEP"
+
 # Checks of the kernels' machine code, without a GPU. It reuses what make cuda built.
 GPU_OBJ = $(patsubst %.cu,$(BUILD)/cuda/obj/gpu/%.o,$(wildcard 06_flash_tiled_cuda/kernels/*/*.cu 07_backward/kernels/*/*.cu))
 .PHONY: cuda-table cuda-check
@@ -102,6 +107,8 @@ racecheck-07: setup-run
 #! make cuda-table   the kernels' registers, and their instructions by nvdisasm, which it fetches into build/;
 #!                   make cuda-check compares the committed tables with it, and looks whether the machine code has
 #!                   what the kernels claim: no spill, and exponentials and stores between the waits
+#! make flat         STEP=store: prints this kernel and all that it includes as one file, which nvcc compiles by itself;
+#!                   STEP=cuda_store: one of chapter 07
 #! make test-cuda    the tests of the kernels on a GPU; without one it builds nothing and says SKIPPED
 #! make notebook-check  runs the cells of chapter 06's notebook on the emulator, twice, and with its gap filled
 #! make gpu          a quarter of an hour on a GPU: kernels tried, measured in turns with PyTorch, and profiled, the newest

@@ -8,7 +8,7 @@ import importlib
 import sys
 from pathlib import Path
 
-COMMANDS = ("book", "commands", "docs", "figures", "layers", "pages", "plots", "quotes", "ring", "stepper", "tables",
+COMMANDS = ("book", "commands", "docs", "figures", "flat", "layers", "pages", "plots", "quotes", "ring", "stepper", "tables",
             "terse")
 
 
