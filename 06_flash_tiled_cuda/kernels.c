@@ -1,6 +1,6 @@
 /*
- * The chapter's kernels, in order: a row is all that the program knows of a kernel (common/program/step.h). `run` copies its arrays to the
- * current device, launches it and copies its output back (kernels/device/run.h); `watched` is the same in the build that counts
+ * The chapter's kernels, in order. A row describes a kernel completely (common/program/step.h): `run` copies the arrays to the current
+ * device, launches the kernel and copies its output back (kernels/device/run.h); `watched` does so in the build that counts
  * accesses.
  */
 #include "05_flash_tiled_cpu/steps/tile.h"
@@ -49,7 +49,7 @@ static struct kernel_shape shape_hopper(const struct attention *p)
 static struct kernel_shape shape_roles(const struct attention *p)
 {
     struct kernel_shape shape = shape_hopper(p);
-    shape.threads += 128;  // who ask for tiles
+    shape.threads += 128;  // the producer
     return shape;
 }
 
@@ -73,7 +73,7 @@ static const struct kernel_tile complete_tiles[] = { COMPLETE16_TILES(TILE){ 0 }
 
 // ---- what runs them -----------------------------------------------------------------------------
 
-/* run_NAME and watch_NAME, which start the kernel called NAME by its launchers. */
+/* Defines run_NAME and watch_NAME, which start the kernel called NAME by its launchers. */
 #define KERNEL(name)                                                                             \
     DECLARE_LAUNCHERS(kernel_launcher, name)                                                     \
     static kernel_launcher *const name##_launchers[BUILDS] = LAUNCHERS(name);                    \

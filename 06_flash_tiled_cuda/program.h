@@ -6,7 +6,7 @@
 
 #include "common/lab/lab.h"
 
-/* kernels.c: the kernels, in order, and what the program says of itself. */
+/* kernels.c: the kernels, in order, and the chapter for --help and titles. */
 extern const struct step_table table;
 extern const struct chapter chapter;
 
@@ -19,14 +19,14 @@ void predict_boxes(const struct attention *p, struct tile_size size, struct acce
 void predict_wgmma(const struct attention *p, struct tile_size size, struct accesses *a);
 void predict_complete(const struct attention *p, struct tile_size size, struct accesses *a);
 
-/* story.c: what `make 06` shows before its input, the kernels run by run_kernels; and what --story asks for, with its exit status. */
+/* story.c: what `make 06` shows before its input, with run_kernels; and the part of --story, with its exit status. */
 void tell_screen(void (*run_kernels)(struct lab *lab));
 int tell_part(const struct options *options);
 
-/* reports.c: ends the program unless the kernel, on a device that it is for, can do what is asked for besides a verdict. */
+/* reports.c: chooses a device that the kernel is for, and ends the program if the kernel lacks a requested option. */
 void check_requested(struct lab *lab);
 
-/* The kernel's accesses line by line of its source; which unit of one block works when; the device, without any kernel. */
+/* The kernel's accesses by source line; the units of one block over time; the device, without any kernel. */
 void print_profile(const struct lab *lab);
 void print_timeline(const struct lab *lab);
 int print_device(const struct lab *lab);

@@ -1,5 +1,5 @@
 /*
- * What the program reports besides the lab: a kernel's profile, its timeline, and the device; and what is refused.
+ * What the program reports besides the lab: a kernel's profile, its timeline, and the device; and what it refuses.
  */
 #include "06_flash_tiled_cuda/kernels/device/choice.h"
 #include "06_flash_tiled_cuda/program.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// ---- what is asked for --------------------------------------------------------------------------
+// ---- requested options --------------------------------------------------------------------------
 
 static const char *kernel_name_of(size_t k)
 {
@@ -30,7 +30,7 @@ static const char *tiles_text(const struct step *kernel, size_t d)
     return text;
 }
 
-/* A tile that is asked for must be one of the kernel's, and there must be room for it. */
+/* A requested tile must be one of the kernel's, and the device must have room for it. */
 static void check_tile(const struct lab *lab)
 {
     const struct step *const kernel = lab->only;

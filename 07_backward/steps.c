@@ -20,7 +20,7 @@ static struct tile_size one_pair(size_t M, size_t d)
     return (struct tile_size){ 1, 1 };
 }
 
-/* fa1 wants m and l, of which lse is made. Where a caller has only lse, as in Python, they are computed again. */
+/* fa1 reads m and l instead of lse. For a caller that has only lse, as in Python, we compute them again. */
 static void fa1_from_lse(const struct attention *p, struct tile_size size, struct tensors x)
 {
     struct tensors forward = { .Q = x.Q, .K = x.K, .V = x.V };

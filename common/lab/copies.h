@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room for so many bytes; and where accesses to it are not counted. */
+/* Room for `bytes`; and the same without counting the accesses to it. */
 void *device_room(const struct device *device, size_t bytes, const char *name);
 void *device_room_uncounted(const struct device *device, size_t bytes, const char *name);
 
@@ -37,9 +37,9 @@ void device_download_16(const struct device *device, float *host, const uint16_t
 void device_release_all(const struct device *device, const void *const *arrays, size_t n);
 
 /*
- * From now on the arrays above stay in the device's memory: one whose name is there already is neither allocated nor filled again,
- * nothing is downloaded or released, and so a kernel's run is its launches alone. That is for benchmarks. Each copy of a
- * problem, from 1 on, has its own arrays. 0 ends this, and releases them all.
+ * For benchmarks: from now on arrays stay in the device's memory. An array whose name is there already is neither allocated nor
+ * filled again, and nothing is downloaded or released, so a kernel's run is its launches alone. Copies of a problem, 1 and later,
+ * have their own arrays. 0 ends this and releases all of them.
  */
 void device_keep(const struct device *device, size_t copy);
 

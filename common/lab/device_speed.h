@@ -7,7 +7,7 @@
 
 #include "common/lab/lab.h"
 
-/* Seconds that the kernel takes there, the median of some runs; 0 on the CPU, whose time with a kernel says nothing. */
+/* The kernel's seconds there, the median of some runs; 0 on the CPU, whose time with a kernel means nothing. */
 double device_seconds(const struct lab *lab, const struct step *kernel);
 
 /* The part "Speed": the kernels that can do the lab's problem, or the one of --step and the one before. Written to --csv too. */

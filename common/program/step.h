@@ -150,7 +150,7 @@ const char *step_unsupported(const struct step *step, const struct attention *p)
 void step_require(const struct step *step, const struct attention *p,
                   const struct options *options);
 
-/* The step's tile: what the command line asks for, if a kernel is compiled for it; what it leaves open suits the step. */
+/* The step's tile: the command line's, of a kernel if it is compiled for it; what that leaves open suits the step. */
 enum { USUAL_M = 4096 };  // elements of fast memory, unless --sram says otherwise
 struct tile_size step_size(const struct step *step, const struct options *options,
                            const struct attention *p);

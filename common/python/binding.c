@@ -89,7 +89,7 @@ static struct binding_step step(size_t n)
                                   .lse = s->supports & SUPPORTS_LSE };
 }
 
-/* A kernel is compiled with its tiles, most with one, which is not asked for; chapter 04 has none. */
+/* Most kernels are compiled with one tile, which cannot be requested; chapter 04 has none. */
 static const char *unsupported(size_t n, const struct attention *p, const struct binding_call *call)
 {
     static char text[60];
