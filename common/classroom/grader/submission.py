@@ -70,7 +70,7 @@ class Submission:
         """The names of files: (name, is it something else, is it a folder) for each."""
         odd = next((name for name, other, _ in every if other and not re.search(r"(^|/)build/?$", name)), None)
         out = next((name for name, _, _ in every if name.startswith("/") or ".." in name.split("/")), None)
-        self.files = [re.sub(r"^(\./)+", "", name) for name, _, folder in every if not folder]
+        self.files = [re.sub(r"^(\./)+", "", name.replace("\\", "/")) for name, _, folder in every if not folder]
         self.true_names = dict(zip(self.files, [name for name, _, folder in every if not folder]))
         if odd is not None:
             self.refused = f"it has a link or something else that is no file: {one_line(odd)}"

@@ -387,6 +387,11 @@ def archives():
         archive.addfile(member)
     refused(work / "e.tar", "more than 5000 files")
     refused(folder_of({"standard_softmax (1).c": "x"}), r"not in the submission, which has standard_softmax \(1\).c")
+    with zipfile.ZipFile(work / "w.zip", "w") as archive:
+        member = zipfile.ZipInfo("x")
+        member.filename = "a\\standard_softmax.c"  # as Windows PowerShell packs it
+        archive.writestr(member, "x")
+    check(Submission(work / "w.zip").text("01_standard_softmax", "standard_softmax.c") == ("x", ""), "a name with backslashes")
     (work / "n.tar.gz").write_text("nothing")
     refused(work / "n.tar.gz", "cannot be read")
     (work / "b.tar").write_bytes(bytes(6000000))
