@@ -46,9 +46,13 @@ library:
 python: setup-run library
 	@echo "$(BUILD)/libflash.so is there; common/python/README.md says what it is good for"
 # Scripts build the library after they have found a Python.
-python-check onnx-check minilm learn: setup-run
+python-check onnx-check minilm: setup-run
 	+@$(UNLESS_DRY)MAKE_LIBRARY='$(MAKE) -s --no-print-directory $(JOBS) library' \
-	    sh common/python/$(if $(filter minilm learn,$@),model.sh $@ $${STEP:+--step "$$STEP"},check.sh $(if $(filter onnx-%,$@),onnx))
+	    sh common/python/$(if $(filter minilm,$@),model.sh minilm $${STEP:+--step "$$STEP"},check.sh $(if $(filter onnx-%,$@),onnx))
+learn: LIBFLASH = libflash-07_backward.so
+learn: setup-run
+	+@$(UNLESS_DRY)MAKE_LIBRARY='$(MAKE) -s --no-print-directory $(JOBS) QUIET=1 library LIBFLASH=$(LIBFLASH)' \
+	    FLASH_LIBRARY='$(abspath $(BUILD)/$(LIBFLASH))' sh common/python/model.sh learn $${STEP:+--step "$$STEP"}
 # Options are checked before fetching.
 WRITE = --step "$${STEP:-05/complete}" $${TOKENS:+--tokens "$$TOKENS"} $${PROMPT:+--prompt="$$PROMPT"}
 LOOK  = --step "$${STEP:-04/flash_no_tiling}" $${LAYER:+--layer "$$LAYER"} $${HEAD:+--head "$$HEAD"} $${PROMPT:+--prompt="$$PROMPT"}
