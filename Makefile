@@ -41,7 +41,7 @@ INCLUDES := -I. $(VPATH:%=-I%)
 files     = $(patsubst $(VPATH)/%,%,$(wildcard $1 $(if $(VPATH),$(addprefix $(VPATH)/,$1))))
 
 # Each chapter's folder, lesson, and earlier algorithms.
-CHAPTERS  := $(patsubst %/program,%,$(patsubst %/main.c,%,$(wildcard 0[1-7]_*/main.c 0[1-7]_*/program/main.c)))
+CHAPTERS  := $(patsubst %/main.c,%,$(wildcard 0[1-7]_*/main.c))
 LESSON_01 := 01_standard_softmax/standard_softmax.c
 LESSON_02 := 02_safe_softmax/safe_softmax.c
 LESSON_03 := 03_online_softmax/online_softmax.c

@@ -1,6 +1,4 @@
 /* standard_softmax.c for --bench: LANES elements at a time, with fast_exp. */
-#include "common/cpu/lanes.h"
-
 #include "01_standard_softmax/standard_softmax.h"
 #include "common/cpu/fast_exp.h"
 

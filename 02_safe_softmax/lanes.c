@@ -1,6 +1,4 @@
 /* safe_softmax.c for --bench: LANES elements at a time, with fast_exp. */
-#include "common/cpu/lanes.h"
-
 #include "02_safe_softmax/safe_softmax.h"
 #include "common/cpu/fast_exp.h"
 

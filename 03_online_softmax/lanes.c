@@ -2,8 +2,6 @@
  * online_softmax.c for --bench. Each lane keeps the state of its own block of the row;
  * softmax_merge joins them.
  */
-#include "common/cpu/lanes.h"
-
 #include "03_online_softmax/online_softmax.h"
 #include "common/cpu/fast_exp.h"
 

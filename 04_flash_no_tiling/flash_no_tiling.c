@@ -21,7 +21,7 @@ void flash_no_tiling_row(const struct attention *p, const float *Q, const float 
     flash_row_begin(&row, Q + ((b * p->H + h) * p->Nq + i) * p->d, p->d);
     for (size_t j = 0; j < p->Nk; j++)
         if (visible(p, b, h, i, j))
-            flash_row_see(&row, K + head + j * p->d, V + head + j * p->d, p->d, p->scale);
+            flash_row_update(&row, K + head + j * p->d, V + head + j * p->d, p->d, p->scale);
     flash_row_end(&row, o, p->d);
     if (lse)
         *lse = row.m + logf(row.l);

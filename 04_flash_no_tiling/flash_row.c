@@ -25,7 +25,7 @@ void flash_row_begin(struct flash_row *row, const float *q, size_t d)
     }
 }
 
-void flash_row_see(struct flash_row *row, const float *k, const float *v, size_t d, float scale)
+void flash_row_update(struct flash_row *row, const float *k, const float *v, size_t d, float scale)
 {
     // BEGIN SOLUTION
     float x = 0.0f;
@@ -58,6 +58,6 @@ void flash_row(const float *q, const float *K, const float *V, float *o, size_t 
     struct flash_row row;
     flash_row_begin(&row, q, d);
     for (size_t j = 0; j < n; j++)
-        flash_row_see(&row, K + j * d, V + j * d, d, scale);
+        flash_row_update(&row, K + j * d, V + j * d, d, scale);
     flash_row_end(&row, o, d);
 }

@@ -20,7 +20,7 @@ struct flash_row {
 void flash_row_begin(struct flash_row *row, const float *q, size_t d);
 
 /* Adds one key and its value, d elements each. The score is scale q.k. */
-void flash_row_see(struct flash_row *row, const float *k, const float *v, size_t d, float scale);
+void flash_row_update(struct flash_row *row, const float *k, const float *v, size_t d, float scale);
 
 /* Writes the output, d elements: 0 if there was no key. */
 void flash_row_end(const struct flash_row *row, float *o, size_t d);

@@ -5,6 +5,7 @@
  */
 #include "07_backward/steps/steps.h"
 #include "07_backward/program.h"
+#include "07_backward/steps/forward.h"
 #include "common/measure/watch.h"
 
 #include <string.h>
@@ -17,6 +18,19 @@ static struct tile_size one_pair(size_t M, size_t d)
 {
     (void)M, (void)d;
     return (struct tile_size){ 1, 1 };
+}
+
+/* fa1 wants m and l, of which lse is made. Where a caller has only lse, as in Python, they are computed again. */
+static void fa1_from_lse(const struct attention *p, struct tile_size size, struct tensors x)
+{
+    struct tensors forward = { .Q = x.Q, .K = x.K, .V = x.V };
+    if (!x.m) {
+        forward_pass(p, &forward);
+        x.m = forward.m;
+        x.l = forward.l;
+    }
+    backward_fa1(p, size, x);
+    forward_free(&forward);
 }
 
 static const struct step steps[] = {
@@ -44,12 +58,13 @@ static const struct step steps[] = {
     {
         .name = "fa1",
         .idea = "tiles, outer loop over K, V; dropout drawn again",
-        .run = backward_fa1,
+        .run = fa1_from_lse,
         .watched = WATCHED(backward_fa1),
         .formula = "5 Tc Nq d + …",
         .predict = predict_fa1,
         .size = fa1_size,
         .supports = SUPPORTS_MASKS | SUPPORTS_DROPOUT,
+        .stores = STORES_STATISTICS,
     },
     {
         .name = "fa2",

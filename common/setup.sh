@@ -14,6 +14,7 @@
 # it cannot install, it prints the package and the command.
 need=$1
 unpacked=build/packages  # where the Makefile looks
+again="$([ ! -f ../STARTER ] || echo 'cd course && ')sh common/setup.sh unpack"
 
 refuse() { echo "$1" >&2; exit 2; }
 
@@ -179,8 +180,8 @@ fi
 # Without install rights; a compiler cannot be unpacked.
 without=''
 case $manager,$need,$missing in
-apt,test,*g++* | apt,test,*gcc*) without="Once there is a compiler: the rest, for this folder alone, by sh common/setup.sh unpack" ;;
-apt,test,*) without="Without an administrator, for this folder alone: sh common/setup.sh unpack" ;;
+apt,test,*g++* | apt,test,*gcc*) without="Once there is a compiler: the rest, for this folder alone, by $again" ;;
+apt,test,*) without="Without an administrator, for this folder alone: $again" ;;
 esac
 if [ -z "$install" ]; then
     echo "No package manager that setup.sh knows (apt, dnf, pacman, brew): please install them."

@@ -34,7 +34,7 @@ TEST(flash_row, is_right_for_the_keys_seen_so_far_after_every_key)
     for (size_t j = 0; j < N; j++) {
         struct attention p = attention_of(1, 1, 1, 1, j + 1, D);
         struct exact right[D], lse;
-        flash_row_see(&row, K + j * D, V + j * D, D, p.scale);
+        flash_row_update(&row, K + j * D, V + j * D, D, p.scale);
         rounding_forward_row(&p, Q, K, V, 0, 0, 0, right, &lse);
         const struct difference d = difference_between(row.o, right, 1, D);
         cr_assert(is_explained(d), "after key %zu, o[%zu] is %.9g, expected %.9g", j, d.worst,

@@ -141,7 +141,7 @@ static void trace_csv(const struct step *step, const struct attention_input *inp
 
 void trace(const struct lab *lab)
 {
-    const struct tile_size size = step_size(lab->only, &lab->o, lab->input.p.d);
+    const struct tile_size size = step_size(lab->only, &lab->o, &lab->input.p);
     if (lab->o.trace_csv) {
         report_aside();
         trace_csv(lab->only, &lab->input, size);
@@ -159,7 +159,7 @@ struct proof {
     void (*after)(const struct theorem *so_far);
 };
 
-static double larger_error(double worst, double got, double expected, double unit)
+static double error_so_far(double worst, double got, double expected, double unit)
 {
     const double error = got == expected ? 0.0 : fabs(got - expected) / unit;
     return isnan(worst) || error <= worst ? worst : error;  // NaN is the largest error
@@ -182,14 +182,14 @@ static void check_row(struct proof *proof, const struct head *a, size_t i, size_
     for (size_t j = 0; j < keys; j++)
         right_l += exp(S[j] - right_m);
     struct theorem *t = &proof->so_far;
-    t->error_m = larger_error(t->error_m, (double)m, right_m, 1.0);
-    t->error_l = larger_error(t->error_l, (double)l, right_l, right_l);
+    t->error_m = error_so_far(t->error_m, (double)m, right_m, 1.0);
+    t->error_l = error_so_far(t->error_l, (double)l, right_l, right_l);
     for (size_t k = 0; k < d; k++) {
         double right = 0.0;
         for (size_t j = 0; j < keys; j++)
             right += exp(S[j] - right_m) / right_l * (double)a->V[j * d + k];
         const double average = (double)O[k] / (proof->divided ? 1.0 : (double)l);
-        t->error_O = larger_error(t->error_O, average, right, 1.0);
+        t->error_O = error_so_far(t->error_O, average, right, 1.0);
     }
     free(S);
 }

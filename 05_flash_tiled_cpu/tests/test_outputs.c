@@ -27,14 +27,6 @@ static void verifies_and_tells(const char *arguments, const char *const parts[])
     command_verified("05_flash_tiled_cpu", arguments, parts);
 }
 
-static int lines_of(const char *text)
-{
-    int lines = 0;
-    for (; (text = strchr(text, '\n')); text++)
-        lines++;
-    return lines;
-}
-
 // ---- files --------------------------------------------------------------------------------------
 
 TEST(outputs, writes_o_and_lse_in_their_shapes)

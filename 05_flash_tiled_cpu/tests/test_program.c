@@ -36,7 +36,7 @@ TEST(program, fits_on_a_screen_that_ends_with_a_verdict)
                                   "Input",
                                   "common/data/",
                                   "Tiles",
-                                  "8 skipped",
+                                  "72 skipped",
                                   "Counted",
                                   "K loads",
                                   "Compared with",

@@ -1,10 +1,10 @@
 /*
- * Chapter 06's kernels, each with one idea more than the one before. table.h lists them.
+ * Chapter 06's kernels, each with one idea more than the one before. kernels.c lists them.
  */
 #ifndef FLASH_TILED_CUDA_KERNELS_H
 #define FLASH_TILED_CUDA_KERNELS_H
 
-#include "06_flash_tiled_cuda/kernels/device/device.h"
+#include "common/lab/device.h"
 #include "common/problem/attention.h"
 
 #ifdef __cplusplus

@@ -2,8 +2,9 @@
  * Runs every kernel, or those named, under the race detector and in four orders of its threads:
  * make racecheck-06. A finding ends the program with kernel, block, thread and line.
  */
-#include "06_flash_tiled_cuda/program/stages.h"
+#include "06_flash_tiled_cuda/program.h"
 #include "common/cuda/cpu.h"
+#include "common/lab/device.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,8 +27,10 @@ static void run(const struct step *kernel, const struct device *device, enum dty
             attention_set_dropout(&p, 0.2, 1);
         }
         struct attention_input input = attention_input_random(p, 1);
-        struct result r = kernel_run(kernel, device, &input);
-        result_free(&r);
+        device_use(device, NULL);
+        struct tensors x = step_run(kernel, &p, step_size(kernel, &(const struct options){ 0 }, &p),
+                                    tensors_of(&input, NULL, NULL));
+        outputs_free(&x);
         attention_input_free(&input);
     }
 }
@@ -57,7 +60,7 @@ static bool is_named(const struct step *kernel, char *const *names, int count)
 int main(int count, char **names)
 {
     size_t checked = 0;
-    for (const struct step *kernel = kernels; kernel < kernels + KERNELS; kernel++) {
+    for (const struct step *kernel = table.steps; kernel < table.steps + table.count; kernel++) {
         if (!is_named(kernel, names + 1, count - 1))
             continue;
         checked++;

@@ -1,6 +1,5 @@
 #include "06_flash_tiled_cuda/tests/run.h"
 
-#include "06_flash_tiled_cuda/program/stages.h"
 #include "common/tests/test.h"
 
 #include <stdio.h>
@@ -12,17 +11,17 @@ static size_t running_Br, running_Bc;
 
 bool is_tensor(enum kernel_name name)
 {
-    return !step_takes_type(&kernels[name], DTYPE_F32);
+    return !step_takes_type(&table.steps[name], DTYPE_F32);
 }
 
 bool is_complete(enum kernel_name name)
 {
-    return (kernels[name].supports & SUPPORTS_EVERYTHING) == SUPPORTS_EVERYTHING;
+    return (table.steps[name].supports & SUPPORTS_EVERYTHING) == SUPPORTS_EVERYTHING;
 }
 
 bool is_hopper(enum kernel_name name)
 {
-    return kernels[name].compute_capability == 90;
+    return table.steps[name].compute_capability == 90;
 }
 
 const struct device *test_device(void)
@@ -35,49 +34,48 @@ const struct device *test_device(void)
     return &device_cpu;
 }
 
-struct attention_input input_of(const struct test_problem *t)
+struct tensors arrays_of(const struct test_problem *t, float *O, float *lse)
 {
-    return (struct attention_input){
-        .p = t->p, .Q = t->Q, .K = t->K, .V = t->V, .Br = running_Br, .Bc = running_Bc
-    };
+    return (struct tensors){ .Q = t->Q, .K = t->K, .V = t->V, .O = O, .lse = lse };
+}
+
+struct tile_size tile_of(enum kernel_name name, const struct attention *p)
+{
+    const struct options o = { .br = running_Br, .bc = running_Bc };
+    return step_size(&table.steps[name], &o, p);
+}
+
+struct count count_of(enum kernel_name name, const struct test_problem *t)
+{
+    return count_step(&table.steps[name], &t->p, tile_of(name, &t->p), arrays_of(t, NULL, NULL));
 }
 
 void run_on(const struct device *device, enum kernel_name name, const struct test_problem *t,
             float *O, float *lse)
 {
-    const struct attention_input input = input_of(t);
+    const struct step *const kernel = &table.steps[name];
     const char *const unsupported = device_unsupported(device, t->p.dtype);
     if (unsupported) {  // Criterion cannot skip tests with an exit code of their own
-        printf("skipped from here on: %s: %s\n", kernels[name].name, unsupported);
+        printf("skipped from here on: %s: %s\n", kernel->name, unsupported);
         exit(TEST_CAME_TO_ITS_END);
     }
-    if (step_wrong_device(&kernels[name], device))
-        device = &device_cpu;  // a GPU of another kind
-    struct on_device l = kernel_load(&kernels[name], device, &input);
-    if (!lse) {
-        device->release(l.arrays.lse);
-        l.arrays.lse = NULL;
-    }
-    kernel_launch(&l);
-    kernel_output(&l, O);
-    if (lse)
-        device->download(lse, l.arrays.lse, attention_rows(&t->p) * sizeof *lse);
-    kernel_unload(&l);
+    device_use(step_wrong_device(kernel, device) ? &device_cpu : device, NULL);
+    kernel->run(&t->p, tile_of(name, &t->p), arrays_of(t, O, lse));
 }
 
 enum kernel_name kernel_after(enum kernel_name name)
 {
     const char *wrong;
     while (++name < KERNELS && !is_hopper(name) &&
-           (wrong = step_wrong_device(&kernels[name], test_device())))
-        printf("skipped: %s: not for %s\n", kernels[name].name, wrong);
+           (wrong = step_wrong_device(&table.steps[name], test_device())))
+        printf("skipped: %s: not for %s\n", table.steps[name].name, wrong);
     return name;
 }
 
 enum dtype kernel_type(enum kernel_name name)
 {
     for (enum dtype type = DTYPE_F32; type <= DTYPE_F16; type++)
-        if (step_takes_type(&kernels[name], type))
+        if (step_takes_type(&table.steps[name], type))
             return type;
     return DTYPE_F32;
 }
@@ -104,7 +102,7 @@ static bool is_spared(const struct attention *p)
 
 static bool can(const struct attention *p)
 {
-    return !step_unsupported(&kernels[running], p) && !is_spared(p);
+    return !step_unsupported(&table.steps[running], p) && !is_spared(p);
 }
 
 forward *on_device(enum kernel_name name)
@@ -113,7 +111,7 @@ forward *on_device(enum kernel_name name)
     forward_forms.count = 1;
     forward_forms.can = can;
     forward_forms.done = 0;
-    snprintf(forward_forms.text, sizeof forward_forms.text, " --step %s", kernels[name].name);
+    snprintf(forward_forms.text, sizeof forward_forms.text, " --step %s", table.steps[name].name);
     return run;
 }
 
@@ -124,7 +122,7 @@ forward *on_device_in_tiles(enum kernel_name name, size_t Br, size_t Bc)
     running_Bc = Bc;
     if (Br)
         snprintf(forward_forms.text, sizeof forward_forms.text, " --step %s --br %zu --bc %zu",
-                 kernels[name].name, Br, Bc);
+                 table.steps[name].name, Br, Bc);
     return run_it;
 }
 

@@ -6,8 +6,34 @@
 #ifndef FLASH_TILED_CUDA_TESTS_RUN_H
 #define FLASH_TILED_CUDA_TESTS_RUN_H
 
-#include "06_flash_tiled_cuda/program/chapter.h"
+#include "06_flash_tiled_cuda/kernels/device/choice.h"
+#include "06_flash_tiled_cuda/kernels/device/run.h"
+#include "06_flash_tiled_cuda/program.h"
 #include "common/tests/forward.h"
+
+/* The places of the kernels in the chapter's table. */
+enum kernel_name {
+    NAIVE,
+    FA1,
+    FA2,
+    AHEAD,
+    TURING,
+    MMA,
+    SWIZZLE,
+    ASYNC,
+    EXP2,
+    SKIP,
+    RESCALE,
+    BUDGET,
+    WGMMA,
+    ROLES,
+    OVERLAP,
+    PINGPONG,
+    PERSISTENT,
+    STORE,
+    COMPLETE,
+    KERNELS
+};
 
 enum {
     WITH_SHAPES = WITH_SCALE | WITH_GROUPED_HEADS | WITH_UNEQUAL_LENGTHS,
@@ -54,7 +80,11 @@ enum dtype kernel_type(enum kernel_name name);
 struct attention kernel_shape(enum kernel_name name, size_t B, size_t H, size_t Hkv, size_t Nq,
                               size_t Nk);
 
-/* The problem as a chapter program's input; the arrays stay the problem's. */
-struct attention_input input_of(const struct test_problem *t);
+/* The problem's arrays with O and lse, which may be NULL; and the kernel's tile, on_device_in_tiles's if that is set. */
+struct tensors arrays_of(const struct test_problem *t, float *O, float *lse);
+struct tile_size tile_of(enum kernel_name name, const struct attention *p);
+
+/* The accesses of the kernel, counted. */
+struct count count_of(enum kernel_name name, const struct test_problem *t);
 
 #endif

@@ -3,7 +3,6 @@
  * against chapter 05's.
  */
 #include "05_flash_tiled_cpu/steps/tile.h"
-#include "06_flash_tiled_cuda/program/stages.h"
 #include "06_flash_tiled_cuda/tests/run.h"
 #include "common/tests/test.h"
 
@@ -15,15 +14,14 @@ TEST(count, of_every_kernel_is_what_its_formula_gives)
         for (uint64_t seed = 1; seed <= all_or_few(8, 2); seed++) {
             const unsigned options = is_complete(name) ? WITH_EVERYTHING : WITH_ORDER;
             struct test_problem t = kernel_problem(name, seed, 140, random_options(seed, options));
-            const struct attention_input input = input_of(&t);
-            const struct count c = count_kernel(&kernels[name], &input);
+            const struct count c = count_of(name, &t);
             for (size_t k = 0; k < c.accesses.n; k++)
                 cr_assert(c.accesses.line[k].count == c.accesses.line[k].predicted,
                           "%s --step %s: %s: %zu, predicted %zu", problem_text(&t),
-                          kernels[name].name, c.accesses.line[k].what, c.accesses.line[k].count,
+                          table.steps[name].name, c.accesses.line[k].what, c.accesses.line[k].count,
                           c.accesses.line[k].predicted);
             cr_assert(c.as_predicted && c.pairs == attention_pairs(&t.p), "%s --step %s",
-                      problem_text(&t), kernels[name].name);
+                      problem_text(&t), table.steps[name].name);
             problem_free(&t);
         }
 }
@@ -34,9 +32,8 @@ TEST(count, of_a_tile_that_attends_to_nothing_is_what_its_formula_gives)
         struct attention p = kernel_shape(name, 1, 1, 1, 200, 31);
         p.causal = true;
         struct test_problem t = problem_of(p, 0, 1);
-        const struct attention_input input = input_of(&t);
-        cr_assert(count_kernel(&kernels[name], &input).as_predicted, "%s --step %s",
-                  problem_text(&t), kernels[name].name);
+        cr_assert(count_of(name, &t).as_predicted, "%s --step %s", problem_text(&t),
+                  table.steps[name].name);
         problem_free(&t);
     }
 }
@@ -46,12 +43,11 @@ TEST(count, is_that_of_chapter_05)
 {
     enum { N = 150, D = 16, TC = 2, TR = 2 };  // fa1's tiles have 128 keys, fa2's 128 queries
     struct test_problem t = problem_of(attention_of(1, 1, 1, N, N, D), 0, 1);
-    const struct attention_input input = input_of(&t);
     const size_t fa1 = N * D + 2 * N + 2 * N * D + TC * (3 * N * D + 4 * N) + 3 * N;
     const size_t fa2 = 2 * N * D + N + 2 * TR * N * D;
-    cr_assert(count_kernel(&kernels[FA1], &input).total == fa1, "fa1: not %zu", fa1);
-    cr_assert(count_kernel(&kernels[FA2], &input).total == fa2, "fa2: not %zu", fa2);
-    cr_assert(count_kernel(&kernels[COMPLETE], &input).total == fa2, "complete: not %zu", fa2);
+    cr_assert(count_of(FA1, &t).total == fa1, "fa1: not %zu", fa1);
+    cr_assert(count_of(FA2, &t).total == fa2, "fa2: not %zu", fa2);
+    cr_assert(count_of(COMPLETE, &t).total == fa2, "complete: not %zu", fa2);
     problem_free(&t);
 }
 
@@ -59,10 +55,9 @@ TEST(count, of_complete_in_16_bits_is_what_its_formula_gives)
 {
     for (uint64_t seed = 1; seed <= all_or_few(10, 3); seed++) {
         struct test_problem t = narrow_problem(seed, 140, random_options(seed, WITH_EVERYTHING));
-        const struct attention_input input = input_of(&t);
-        if (kernel_can_be_counted(&t.p))
-            cr_assert(count_kernel(&kernels[COMPLETE], &input).as_predicted, "%s",
-                      problem_text(&t));
+        const struct lab lab = { .input = { .p = t.p } };
+        if (can_be_counted(&lab, &table.steps[COMPLETE]))
+            cr_assert(count_of(COMPLETE, &t).as_predicted, "%s", problem_text(&t));
         problem_free(&t);
     }
 }
@@ -70,15 +65,14 @@ TEST(count, of_complete_in_16_bits_is_what_its_formula_gives)
 /* Accesses to K are Tr Nk d / 2: the tile has the queries of --br. */
 TEST(count, tells_by_how_many_queries_a_tile_has)
 {
-    for (const struct kernel_tile *tile = kernels[BUDGET].tiles; tile->d; tile++) {
+    for (const struct kernel_tile *tile = table.steps[BUDGET].tiles; tile->d; tile++) {
         struct attention p = kernel_shape(BUDGET, 1, 1, 1, 256, 100);
         p.d = tile->d;
         struct test_problem t = problem_of(p, 0, 1);
         on_device_in_tiles(BUDGET, tile->Br, tile->Bc);
-        const struct attention_input input = input_of(&t);
         const size_t right = (256 + 256 / tile->Br * 100) * tile->d + 256;
-        cr_assert(count_kernel(&kernels[BUDGET], &input).total == right, "%zu x %zu: not %zu",
-                  tile->Br, tile->Bc, right);
+        cr_assert(count_of(BUDGET, &t).total == right, "%zu x %zu: not %zu", tile->Br, tile->Bc,
+                  right);
         problem_free(&t);
     }
     on_device_in_tiles(BUDGET, 0, 0);
@@ -92,11 +86,9 @@ TEST(count, of_16_bits_is_half)
         if (!is_tensor(name))
             continue;
         struct test_problem t = problem_of(kernel_shape(name, 1, 1, 1, N, N), 0, 1);
-        const struct attention_input input = input_of(&t);
-        const size_t Tr = ceil_div(N, kernel_shape_of(&kernels[name], &input).Br);
+        const size_t Tr = ceil_div(N, tile_of(name, &t.p).Br);
         const size_t right = (2 * N * D + 2 * Tr * N * D) / 2 + N;
-        cr_assert(count_kernel(&kernels[name], &input).total == right, "%s: not %zu",
-                  kernels[name].name, right);
+        cr_assert(count_of(name, &t).total == right, "%s: not %zu", table.steps[name].name, right);
         problem_free(&t);
     }
 }
@@ -106,9 +98,8 @@ TEST(count, says_what_is_stored_whole)
     static const size_t bytes[KERNELS] = { 2 * 4 * 6 * 20 * 30, 2 * 4 * 6 * 20 };
     for (enum kernel_name name = NAIVE; name < KERNELS; name++) {
         struct test_problem t = problem_of(kernel_shape(name, 2, 3, 3, 20, 30), 0, 1);
-        const struct attention_input input = input_of(&t);
-        cr_assert(count_kernel(&kernels[name], &input).slow_bytes == bytes[name], "%s: not %zu",
-                  kernels[name].name, bytes[name]);
+        cr_assert(count_of(name, &t).slow_bytes == bytes[name], "%s: not %zu",
+                  table.steps[name].name, bytes[name]);
         problem_free(&t);
     }
 }

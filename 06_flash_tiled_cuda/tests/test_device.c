@@ -4,9 +4,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "06_flash_tiled_cuda/tests/run.h"
 
-#include "06_flash_tiled_cuda/program/stages.h"
 #include "common/cpu/memory.h"
 #include "common/cuda/cpu.h"
+#include "common/lab/copies.h"
 #include "common/tests/command.h"
 #include "common/tests/test.h"
 
@@ -54,19 +54,17 @@ TEST(device, passes_the_maximum_round_eight_lanes)
     cr_assert(memcmp(after, right, sizeof right) == 0, "not 9 everywhere");
 }
 
-static void launch(void *loaded)
+static void run_fa2(void *t)
 {
-    kernel_launch(loaded);
+    static float O[200 * 16];
+    run_on(test_device(), FA2, t, O, NULL);
 }
 
 TEST(device, takes_time)
 {
     struct test_problem t = problem_of(attention_of(1, 1, 1, 200, 200, 16), 0, 1);
-    const struct attention_input input = input_of(&t);
-    struct on_device l = kernel_load(&kernels[FA2], test_device(), &input);
-    const double seconds = test_device()->seconds(launch, &l);
+    const double seconds = test_device()->seconds(run_fa2, &t);
     cr_assert(seconds > 0.0 && seconds < 60.0, "%g s", seconds);
-    kernel_unload(&l);
     problem_free(&t);
 }
 
@@ -136,12 +134,12 @@ static int choose_for(enum kernel_name kernel, const char *where, const struct d
     const pid_t child = fork();
     if (child == 0) {
         freopen("/dev/null", "w", stderr);
-        device_for(&kernels[kernel], gpu, &o);
+        device_for(&table.steps[kernel], gpu, &o);
         _exit(0);
     }
     cr_assert(waitpid(child, &status, 0) == child && WIFEXITED(status), "no child");
     if (WEXITSTATUS(status) == 0)
-        *device = device_for(&kernels[kernel], gpu, &o)->name;
+        *device = device_for(&table.steps[kernel], gpu, &o)->name;
     return WEXITSTATUS(status);
 }
 
@@ -157,15 +155,15 @@ TEST(device, is_not_asked_for_kernels_of_another_gpu)
     cr_assert(choose_for(WGMMA, "gpu", &gpu, &name) == EXIT_SKIPPED, "on an A100");
     for (enum kernel_name k = WGMMA; k <= STORE; k++)
         cr_assert(is_hopper(k) && choose_for(k, "gpu", &gpu, &name) == EXIT_SKIPPED,
-                  "%s on an A100", kernels[k].name);
+                  "%s on an A100", table.steps[k].name);
     cr_assert(choose_for(WGMMA, NULL, &gpu, &name) == 0 && strcmp(name, "cpu") == 0, "%s", name);
-    const char *unsupported = step_unsupported_on(&kernels[WGMMA], &p, &gpu);
+    const char *unsupported = step_unsupported_on(&table.steps[WGMMA], &p, &gpu);
     cr_assert(unsupported && strstr(unsupported, "A100, of compute capability 8.0 (it is for 9.0)"),
               "%s", unsupported ? unsupported : "nothing");
     gpu.facts = facts_of_an_H100;
     cr_assert(choose_for(WGMMA, "gpu", &gpu, &name) == 0 && strcmp(name, "gpu") == 0, "%s", name);
-    cr_assert(!step_unsupported_on(&kernels[WGMMA], &p, &gpu), "on an H100");
-    cr_assert(!step_unsupported_on(&kernels[WGMMA], &p, &device_cpu), "on the CPU");
+    cr_assert(!step_unsupported_on(&table.steps[WGMMA], &p, &gpu), "on an H100");
+    cr_assert(!step_unsupported_on(&table.steps[WGMMA], &p, &device_cpu), "on the CPU");
 }
 
 TEST(device, of_turing_runs_one_kernel_on_tensor_cores)
@@ -176,12 +174,12 @@ TEST(device, of_turing_runs_one_kernel_on_tensor_cores)
     for (enum kernel_name name = NAIVE; name < KERNELS; name++) {
         struct attention p = attention_of(1, 1, 1, 5, 5, 64);
         p.dtype = DTYPE_F16;
-        const char *const unsupported = step_unsupported_on(&kernels[name], &p, &gpu);
-        cr_assert((unsupported == NULL) == (name == TURING), "%s: %s", kernels[name].name,
+        const char *const unsupported = step_unsupported_on(&table.steps[name], &p, &gpu);
+        cr_assert((unsupported == NULL) == (name == TURING), "%s: %s", table.steps[name].name,
                   unsupported ? unsupported : "runs");
         p.dtype = DTYPE_F32;
-        cr_assert(is_tensor(name) || !step_unsupported_on(&kernels[name], &p, &gpu), "%s",
-                  kernels[name].name);
+        cr_assert(is_tensor(name) || !step_unsupported_on(&table.steps[name], &p, &gpu), "%s",
+                  table.steps[name].name);
     }
 }
 
@@ -201,28 +199,22 @@ TEST(device, has_room_for_a_tile_or_not)
  */
 static void assert_launches_fail(const struct test_problem *t, bool tensor)
 {
-    const struct step *some[KERNELS];
-    size_t count = 0;
-    for (enum kernel_name name = NAIVE; name < KERNELS; name = kernel_after(name))
-        if (is_tensor(name) == tensor && name != FA1 && !(kernels[name].stores & STORES_COUNTERS))
-            some[count++] = &kernels[name];
-    if (count == 0)
-        return;  // a GPU too old for tensor cores
-    const struct attention_input input = input_of(t);
-    struct on_device l = kernel_load_for(some, count, test_device(), &input);
-    for (size_t k = 0; k < count; k++) {
-        kernel_take(&l, some[k], &input);
+    float *O = allocate(attention_query_elements(&t->p), sizeof *O, "O");
+    for (enum kernel_name name = NAIVE; name < KERNELS; name = kernel_after(name)) {
+        if (is_tensor(name) != tensor || name == FA1 || table.steps[name].stores & STORES_COUNTERS)
+            continue;
         const pid_t child = fork();
         if (child == 0) {
             freopen("/dev/null", "w", stderr);
-            kernel_launch(&l);
+            run_on(test_device(), name, t, O, NULL);
             _exit(0);
         }
         int status;
         cr_assert(waitpid(child, &status, 0) == child && WIFEXITED(status), "no child");
-        cr_assert(WEXITSTATUS(status) == 2, "%s: status %d", some[k]->name, WEXITSTATUS(status));
+        cr_assert(WEXITSTATUS(status) == 2, "%s: status %d", table.steps[name].name,
+                  WEXITSTATUS(status));
     }
-    kernel_unload(&l);
+    free(O);
 }
 
 TEST(device, does_not_let_a_launch_fail_unnoticed)
@@ -235,20 +227,26 @@ TEST(device, does_not_let_a_launch_fail_unnoticed)
     problem_free(&narrow);
 }
 
-/* O of the kernel on the CPU, on a stream of the current device; no other stream may be used. */
+/*
+ * O of the kernel on the CPU, on a stream of the current device. Launched with arrays that are there already, it uses no other
+ * stream.
+ */
 static void run_on_stream(enum kernel_name name, const struct test_problem *t, cudaStream_t stream,
                           float *O)
 {
-    const struct attention_input input = input_of(t);
-    struct on_device l = kernel_load(&kernels[name], &device_cpu, &input);
+    const struct step *const kernel = &table.steps[name];
+    const struct tile_size tile = tile_of(name, &t->p);
+    device_use(&device_cpu, stream);
+    device_keep(&device_cpu, 1);
+    kernel->run(&t->p, tile, arrays_of(t, O, NULL));
     const size_t here = cuda_cpu_works(stream), default_stream = cuda_cpu_works(NULL);
-    l.stream = stream;
-    kernel_launch(&l);
-    cr_assert(cuda_cpu_works(stream) > here, "%s: nothing on its stream", kernels[name].name);
+    kernel->run(&t->p, tile, arrays_of(t, O, NULL));
+    cr_assert(cuda_cpu_works(stream) > here, "%s: nothing on its stream", kernel->name);
     cr_assert(!stream || cuda_cpu_works(NULL) == default_stream, "%s: on the default stream",
-              kernels[name].name);
-    kernel_output(&l, O);
-    kernel_unload(&l);
+              kernel->name);
+    device_keep(&device_cpu, 0);
+    kernel->run(&t->p, tile, arrays_of(t, O, NULL));
+    device_use(&device_cpu, NULL);
 }
 
 /* The same bits on a stream of its own, and on another device. 16 bits need more than 48 kB. */
@@ -262,10 +260,10 @@ static void assert_same_everywhere(enum kernel_name name, enum dtype type)
     cuda_cpu_devices(2, 0);
     run_on_stream(name, &t, NULL, O);
     run_on_stream(name, &t, cuda_cpu_stream(), other);
-    cr_assert(memcmp(O, other, n * sizeof *O) == 0, "%s on a stream", kernels[name].name);
+    cr_assert(memcmp(O, other, n * sizeof *O) == 0, "%s on a stream", table.steps[name].name);
     cuda_cpu_devices(2, 1);
     run_on_stream(name, &t, NULL, other);
-    cr_assert(memcmp(O, other, n * sizeof *O) == 0, "%s on a device", kernels[name].name);
+    cr_assert(memcmp(O, other, n * sizeof *O) == 0, "%s on a device", table.steps[name].name);
     cuda_cpu_devices(1, 0);
     free(O);
     free(other);
@@ -288,16 +286,17 @@ TEST(device, is_the_current_one)
     cr_assert(strstr(f.name, "GPU 1"), "%s", f.name);
 }
 
-struct launch_of {
-    kernel_launcher *launch;
-    struct attention p;
-    struct device_arrays arrays;  // uninitialized: the launcher must abort first
+struct run_of {
+    enum kernel_name name;
+    struct test_problem t;
+    struct tile_size tile;
 };
 
-static void launch_without_arrays(void *of)
+static void run_it(void *of)
 {
-    const struct launch_of *const l = of;
-    l->launch(&l->p, &l->arrays, NULL);
+    const struct run_of *const r = of;
+    device_use(&device_cpu, NULL);
+    table.steps[r->name].run(&r->t.p, r->tile, arrays_of(&r->t, r->t.Q, NULL));
 }
 
 /* The launcher, reported as `launcher`, aborts for this d, type and tile. */
@@ -305,13 +304,12 @@ static void assert_not_compiled(enum kernel_name name, const char *launcher, siz
                                 enum dtype type, size_t Br, size_t Bc, const char *what)
 {
     char part[200];
-    struct launch_of l = { .launch = kernels[name].runs->on[BUILD_CPU],
-                           .p = attention_of(1, 1, 1, 5, 5, d) };
-    l.p.dtype = type;
-    l.arrays.Br = Br;
-    l.arrays.Bc = Bc;
+    struct attention p = attention_of(1, 1, 1, 5, 5, d);
+    p.dtype = type;
+    struct run_of r = { name, problem_of(p, 0, 1), { Br, Bc } };
     snprintf(part, sizeof part, "%s: not compiled for %s; the program", launcher, what);
-    child_aborts(launch_without_arrays, &l, part);
+    child_aborts(run_it, &r, part);
+    problem_free(&r.t);
 }
 
 /* The program refuses these before. A kernel for another d would compute a wrong O. */
@@ -319,10 +317,10 @@ TEST(device, launches_nothing_that_is_not_compiled)
 {
     for (enum kernel_name name = NAIVE; name < COMPLETE; name++) {
         char launcher[40];
-        snprintf(launcher, sizeof launcher, "%s_cpu", kernels[name].name);
+        snprintf(launcher, sizeof launcher, "%s_cpu", table.steps[name].name);
         if (is_tensor(name) && name != BUDGET) {
             assert_not_compiled(name, launcher, 96, DTYPE_BF16, 0, 0, "d = 96 with --dtype bf16");
-            if (kernels[name].float16_only)
+            if (table.steps[name].float16_only)
                 assert_not_compiled(name, launcher, 64, DTYPE_BF16, 0, 0,
                                     "d = 64 with --dtype bf16");
             assert_not_compiled(name, launcher, 256, DTYPE_F16, 0, 0, "d = 256 with --dtype f16");

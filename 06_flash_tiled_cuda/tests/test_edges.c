@@ -54,7 +54,7 @@ TEST(kernels, give_queries_that_see_no_key_zero_and_minus_infinity)
         run_on(test_device(), name, &t, O, lse);
         for (size_t n = 0; n < 150 * p.d; n++)
             cr_assert(O[n] == 0.0f && lse[n / p.d] == -INFINITY, "%s: query %zu: %g, lse %g",
-                      kernels[name].name, n / p.d, (double)O[n], (double)lse[n / p.d]);
+                      table.steps[name].name, n / p.d, (double)O[n], (double)lse[n / p.d]);
         problem_free(&t);
     }
 }
@@ -77,7 +77,7 @@ TEST(kernels, give_scores_of_minus_infinity_no_weight)
         run_on(test_device(), name, &last, right, NULL);
         for (size_t n = 0; n < 20 * d; n++)
             cr_assert(fabsf(O[n] - right[n]) <= (is_tensor(name) ? 4e-3f : 1e-6f),
-                      "%s: O[%zu] is %g, not %g", kernels[name].name, n, (double)O[n],
+                      "%s: O[%zu] is %g, not %g", table.steps[name].name, n, (double)O[n],
                       (double)right[n]);
         problem_free(&last);
         problem_free(&t);
@@ -97,7 +97,7 @@ TEST(kernels, give_a_row_of_minus_infinity_zero)
         run_on(test_device(), name, &t, O, lse);
         for (size_t n = 0; n < 20 * d; n++)
             cr_assert(O[n] == 0.0f && lse[n / d] == -INFINITY, "%s: query %zu: %g, lse %g",
-                      kernels[name].name, n / d, (double)O[n], (double)lse[n / d]);
+                      table.steps[name].name, n / d, (double)O[n], (double)lse[n / d]);
         problem_free(&t);
     }
 }
@@ -113,13 +113,13 @@ TEST(kernels, let_nan_be_seen)
         run_on(test_device(), name, &t, O, lse);
         for (size_t n = 0; n < 50 * d; n++)
             cr_assert(!isnan(O[n]) == (n / d != 7) && !isnan(lse[n / d]) == (n / d != 7),
-                      "%s: query %zu: %g, lse %g", kernels[name].name, n / d, (double)O[n],
+                      "%s: query %zu: %g, lse %g", table.steps[name].name, n / d, (double)O[n],
                       (double)lse[n / d]);
         t.K[69 * d] = NAN;
         run_on(test_device(), name, &t, O, lse);
         for (size_t n = 0; n < 50 * d; n++)
             cr_assert(isnan(O[n]) && isnan(lse[n / d]), "%s: query %zu: %g, lse %g",
-                      kernels[name].name, n / d, (double)O[n], (double)lse[n / d]);
+                      table.steps[name].name, n / d, (double)O[n], (double)lse[n / d]);
         problem_free(&t);
     }
 }
@@ -140,8 +140,8 @@ TEST(kernels, that_go_key_by_key_keep_nan_from_the_queries_that_do_not_see_it)
             t.V[30 * d + c] = NAN;
         run_on(test_device(), name, &t, O, NULL);
         for (size_t n = 0; n < 50 * d; n++)
-            cr_assert(!isnan(O[n]) == (n / d < 30), "%s: query %zu: %g", kernels[name].name, n / d,
-                      (double)O[n]);
+            cr_assert(!isnan(O[n]) == (n / d < 30), "%s: query %zu: %g", table.steps[name].name,
+                      n / d, (double)O[n]);
         problem_free(&t);
     }
 }
@@ -166,7 +166,7 @@ TEST(kernels, follow_scores_that_rise_and_fall_by_hundreds)
             const float *V = t.V + (sign > 0 ? 299 : 0) * p.d;
             for (size_t n = 0; n < 40 * p.d; n++)
                 cr_assert(fabsf(O[n] - V[n % p.d]) < 2e-3f, "%s: O[%zu] is %g, not %g",
-                          kernels[name].name, n, (double)O[n], (double)V[n % p.d]);
+                          table.steps[name].name, n, (double)O[n], (double)V[n % p.d]);
             problem_free(&t);
         }
 }

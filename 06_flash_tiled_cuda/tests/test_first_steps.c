@@ -2,8 +2,8 @@
  * The chapter's first two kernels: right for every length, and without a race.
  */
 #include "06_flash_tiled_cuda/kernels/0_first_steps/first_steps.h"
-#include "06_flash_tiled_cuda/kernels/device/device.h"
 #include "common/cuda/cpu.h"
+#include "common/lab/device.h"
 #include "common/problem/random.h"
 #include "common/tests/test.h"
 

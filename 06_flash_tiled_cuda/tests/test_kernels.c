@@ -1,7 +1,6 @@
 /*
  * The kernels against the reference: every size and option.
  */
-#include "06_flash_tiled_cuda/program/stages.h"
 #include "06_flash_tiled_cuda/tests/run.h"
 #include "common/cpu/memory.h"
 #include "common/tests/test.h"
@@ -74,13 +73,9 @@ static void run_three_stages(const struct attention *p, const float *Q, const fl
                              const float *V, float *O, float *lse)
 {
     const struct test_problem t = { .p = *p, .Q = (float *)Q, .K = (float *)K, .V = (float *)V };
-    const struct attention_input input = input_of(&t);
-    struct on_device l = kernel_load(&kernels[ASYNC], &device_cpu, &input);
-    async_three_cpu(&l.p, &l.arrays, NULL);
-    kernel_output(&l, O);
-    if (lse)
-        device_cpu.download(lse, l.arrays.lse, attention_rows(p) * sizeof *lse);
-    kernel_unload(&l);
+    static kernel_launcher *const launchers[BUILDS] = { async_three_cpu };
+    device_use(&device_cpu, NULL);
+    kernel_run(&table.steps[ASYNC], launchers, p, tile_of(ASYNC, p), arrays_of(&t, O, lse));
 }
 
 TEST(async, agrees_with_the_reference_with_three_stages_too)
@@ -165,7 +160,7 @@ TEST(store, agrees_with_the_reference_over_several_tiles)
 static size_t assert_right_in_every_tile(enum kernel_name name, unsigned options)
 {
     size_t tiles = 0;
-    for (const struct kernel_tile *tile = kernels[name].tiles; tile->d; tile++, tiles++)
+    for (const struct kernel_tile *tile = table.steps[name].tiles; tile->d; tile++, tiles++)
         for (uint64_t seed = 1; seed <= all_or_few(6, 2); seed++) {
             struct test_problem some = kernel_problem(MMA, seed, 300, 0);
             struct attention p = some.p;
@@ -244,7 +239,7 @@ TEST(kernels, give_the_same_bits_again)
         for (int k = 0; k < runs; k++) {
             run_on(test_device(), name, &t, again, NULL);
             cr_assert(memcmp(O, again, n * sizeof *O) == 0, "%s: run %d differs",
-                      kernels[name].name, k + 2);
+                      table.steps[name].name, k + 2);
         }
         free(O);
         free(again);

@@ -1,7 +1,7 @@
 /*
  * The program as a reader runs it: its story, every kernel, and every option.
  */
-#include "06_flash_tiled_cuda/program/chapter.h"
+#include "06_flash_tiled_cuda/tests/run.h"
 #include "common/tests/command.h"
 #include "common/tests/test.h"
 
@@ -18,11 +18,10 @@ static void verifies_and_tells(const char *arguments, const char *const parts[])
 
 // ---- the story ----------------------------------------------------------------------------------
 
-TEST(program, tells_its_story_and_verifies_it)
+TEST(program, fits_on_a_screen_that_ends_with_a_verdict)
 {
     const char *const parts[] = { "06  Flash attention, tiled",
-                                  "By hand",
-                                  "with lane k xor 4          9   9   9   9   9   9   9   9",
+                                  "First steps",
                                   "Kernels",
                                   " naive",
                                   " fa1",
@@ -42,7 +41,18 @@ TEST(program, tells_its_story_and_verifies_it)
                                   "Next",
                                   "07_backward",
                                   NULL };
-    verifies_and_tells("--device cpu", parts);
+    const struct command c = command_verified(NAME, "", parts);
+    cr_assert(lines_of(c.out) <= 50, "%d lines", lines_of(c.out));
+}
+
+TEST(program, tells_each_part_of_its_story)
+{
+    command_story(NAME, "first_steps", (const char *const[]){ "First steps", "= 500500", NULL });
+    command_story(NAME, "by_hand",
+                  (const char *const[]){ "By hand",
+                                         "with lane k xor 4          9   9   9   9   9   9   9   9",
+                                         NULL });
+    command_refused(NAME, "--story by_foot", "--story: expected list or one");
 }
 
 TEST(program, leaves_the_story_out_where_something_else_is_asked_for)
@@ -50,7 +60,7 @@ TEST(program, leaves_the_story_out_where_something_else_is_asked_for)
     const char *const others[] = { "--traffic", "--step all --n-q 9", "--seed 3", "--n-k 9" };
     for (unsigned k = 0; k < sizeof others / sizeof others[0]; k++) {
         const struct command c = command_verified(NAME, others[k], NULL);
-        cr_assert(!strstr(c.out, "By hand") && !strstr(c.out, "Next") && strstr(c.out, "Input"),
+        cr_assert(!strstr(c.out, "First steps") && !strstr(c.out, "Next") && strstr(c.out, "Input"),
                   "%s: it printed: %s", others[k], c.out);
     }
     const struct command c = command_verified(NAME, "--quiet", NULL);
@@ -123,14 +133,16 @@ TEST(program, lists_its_kernels)
                  dtype_name(types[t]));
         for (size_t k = 0; k < KERNELS; k++) {
             const size_t used = strlen(expected);
-            if (step_takes_type(&kernels[k], types[t]))
-                snprintf(expected + used, sizeof expected - used, "%s\n", kernels[k].name);
+            if (step_takes_type(&table.steps[k], types[t]))
+                snprintf(expected + used, sizeof expected - used, "%s\n", table.steps[k].name);
         }
         const struct command names = command_verified(NAME, arguments, NULL);
         cr_assert(strcmp(names.out, expected) == 0, "it printed: %s", names.out);
     }
-    cr_assert(!step_takes_type(&kernels[FA2], DTYPE_F16) &&
-                  !step_takes_type(&kernels[MMA], DTYPE_F32),
+    cr_assert(table.count == KERNELS && strcmp(table.steps[COMPLETE].name, "complete") == 0,
+              "run.h names other kernels than the table has");
+    cr_assert(!step_takes_type(&table.steps[FA2], DTYPE_F16) &&
+                  !step_takes_type(&table.steps[MMA], DTYPE_F32),
               "fa2 is for float32, mma for 16 bits");
 }
 

@@ -3,7 +3,6 @@
  * tiles change an answer.
  */
 #include "06_flash_tiled_cuda/kernels/parts/tiles.h"
-#include "06_flash_tiled_cuda/program/stages.h"
 #include "06_flash_tiled_cuda/tests/run.h"
 #include "common/cpu/memory.h"
 #include "common/cuda/cpu.h"
@@ -115,40 +114,47 @@ TEST(blocks_that_stay, leave_no_race)
 TEST(persistent, starts_as_many_blocks_as_there_are_multiprocessors)
 {
     struct test_problem t = some_tiles(0.1f);
-    const struct attention_input input = input_of(&t);
-    const struct step *k = &kernels[PERSISTENT];
-    const struct kernel_shape shape = kernel_shape_of(k, &input);
+    const struct step *k = &table.steps[PERSISTENT];
+    const struct kernel_shape shape = step_shape(k, &t.p, tile_of(PERSISTENT, &t.p));
     cr_assert(shape.blocks == 12, "%zu tiles", shape.blocks);
     for (size_t n = 1; n <= 20; n++) {
         cuda_cpu_threads(n);
-        const size_t blocks = kernel_blocks(k, shape, &device_cpu);
+        const size_t blocks = step_blocks(k, shape.blocks, &device_cpu);
         cr_assert(blocks == (n < 12 ? n : 12), "%zu blocks", blocks);
-        cr_assert(kernel_blocks(&kernels[PINGPONG], shape, &device_cpu) == 12, "pingpong's stay");
+        cr_assert(step_blocks(&table.steps[PINGPONG], shape.blocks, &device_cpu) == 12,
+                  "pingpong's stay");
     }
     cuda_cpu_threads(0);
     problem_free(&t);
 }
 
+DECLARE_LAUNCHERS(kernel_launcher, persistent)
+
+/* Launches it, and again after the first O is gone. */
+static void launch_twice(const struct attention *p, const struct device_arrays *arrays,
+                         cudaStream_t stream)
+{
+    static kernel_launcher *const launchers[BUILDS] = LAUNCHERS(persistent);
+    const size_t n = attention_query_elements(p);
+    uint16_t *nan = allocate(n, sizeof *nan, "no numbers");
+    memset(nan, 0xff, n * sizeof *nan);
+    launchers[device_current()->build](p, arrays, stream);
+    device_current()->upload(arrays->O16, nan, n * sizeof *nan);
+    launchers[device_current()->build](p, arrays, stream);
+    free(nan);
+}
+
 TEST(persistent, takes_all_tiles_again_at_the_next_launch)
 {
+    static kernel_launcher *const twice[BUILDS] = { launch_twice, launch_twice, launch_twice };
     struct test_problem t = some_tiles(0.1f);
-    const struct attention_input input = input_of(&t);
     const size_t n = attention_query_elements(&t.p);
     float *O = allocate(n, sizeof *O, "O"), *again = allocate(n, sizeof *O, "O");
-    uint16_t *poison = allocate(n, sizeof *poison, "poison");
-    const bool other = step_wrong_device(&kernels[PERSISTENT], test_device()) != NULL;
-    struct on_device l =
-        kernel_load(&kernels[PERSISTENT], other ? &device_cpu : test_device(), &input);
-    memset(poison, 0xff, n * sizeof *poison);
-    kernel_launch(&l);
-    kernel_output(&l, O);
-    l.device->upload(l.arrays.O16, poison, n * sizeof *poison);
-    kernel_launch(&l);
-    kernel_output(&l, again);
+    run_on(test_device(), PERSISTENT, &t, O, NULL);
+    kernel_run(&table.steps[PERSISTENT], twice, &t.p, tile_of(PERSISTENT, &t.p),
+               arrays_of(&t, again, NULL));
     for (size_t k = 0; k < n; k++)
         cr_assert(again[k] == O[k], "O[%zu] is %g, and was %g", k, (double)again[k], (double)O[k]);
-    kernel_unload(&l);
-    free(poison);
     free(again);
     free(O);
     problem_free(&t);

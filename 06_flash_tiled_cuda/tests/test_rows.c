@@ -1,7 +1,6 @@
 /*
  * Rows are independent, though a warp computes several.
  */
-#include "06_flash_tiled_cuda/program/stages.h"
 #include "06_flash_tiled_cuda/tests/run.h"
 #include "common/tests/test.h"
 
@@ -11,7 +10,7 @@
  */
 static void assert_rows_apart(enum kernel_name name)
 {
-    if (!kernel_is_in_question(kernels[name].name))
+    if (!kernel_is_in_question(table.steps[name].name))
         return;
     struct test_problem t = problem_of(kernel_shape(name, 1, 2, 1, 150, 140), 0, 3);
     for (size_t e = 0; e < attention_query_elements(&t.p); e++)
@@ -49,7 +48,7 @@ TEST(every_kernel, gives_each_row_its_own_maximum)
 static void assert_sums_stay(enum kernel_name name)
 {
     struct attention p = kernel_shape(name, 1, 1, 1, 16, 2000);
-    if (!kernel_is_in_question(kernels[name].name))
+    if (!kernel_is_in_question(table.steps[name].name))
         return;
     p.d = 128;
     struct test_problem t = problem_of(p, 0, 5);

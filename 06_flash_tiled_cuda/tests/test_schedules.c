@@ -2,7 +2,6 @@
  * Nondeterminism, on the CPU alone: four orders of a block's threads, data races, and banks of
  * shared memory. On a GPU compute-sanitizer checks the same.
  */
-#include "06_flash_tiled_cuda/program/stages.h"
 #include "06_flash_tiled_cuda/tests/run.h"
 #include "common/cpu/memory.h"
 #include "common/cuda/cpu.h"
@@ -14,7 +13,7 @@
 /* Runs the kernel on several tiles each way, some ragged. */
 static void run_some(const struct device *device, enum kernel_name name)
 {
-    if (!kernel_is_in_question(kernels[name].name))
+    if (!kernel_is_in_question(table.steps[name].name))
         return;
     for (uint64_t seed = 1; seed <= all_or_few(4, 2); seed++) {
         const unsigned options = is_complete(name) ? WITH_EVERYTHING : WITH_ORDER;
@@ -64,7 +63,7 @@ TEST(schedules, leave_no_race)
 TEST(banks, are_not_waited_for)
 {
     for (enum kernel_name name = FA1; name < KERNELS; name++) {
-        if (name == MMA || is_hopper(name) || !kernel_is_in_question(kernels[name].name))
+        if (name == MMA || is_hopper(name) || !kernel_is_in_question(table.steps[name].name))
             continue;  // where they are, and the next kernel is about it; where no thread reads tiles
         struct attention p = kernel_shape(name, 1, 1, 1, 130, 130);
         p.d = is_tensor(name) && name % 2 ? 128 : 64;
@@ -79,11 +78,12 @@ TEST(banks, are_not_waited_for)
         for (size_t k = 0; k < n; k++) {
             seen += lines[k].shared;
             cr_assert(!lines[k].shared || lines[k].cost <= lines[k].least + lines[k].requests,
-                      "%s: %s:%d: %zu cycles for %zu requests that need %zu", kernels[name].name,
-                      lines[k].file, lines[k].line, lines[k].cost, lines[k].requests,
-                      lines[k].least);
+                      "%s: %s:%d: %zu cycles for %zu requests that need %zu",
+                      table.steps[name].name, lines[k].file, lines[k].line, lines[k].cost,
+                      lines[k].requests, lines[k].least);
         }
-        cr_assert(seen >= 3, "%s: only %zu lines that use shared memory", kernels[name].name, seen);
+        cr_assert(seen >= 3, "%s: only %zu lines that use shared memory", table.steps[name].name,
+                  seen);
         free(O);
         problem_free(&t);
     }
@@ -121,7 +121,7 @@ TEST(banks, are_waited_for_eight_times_until_pieces_are_swizzled)
         for (enum kernel_name name = SWIZZLE; name <= BUDGET; name++) {
             matrix_cycles(name, d, &cost, &least);
             cr_assert(cost == least && least > 0, "%s: %zu cycles, at least %zu",
-                      kernels[name].name, cost, least);
+                      table.steps[name].name, cost, least);
         }
     }
 }

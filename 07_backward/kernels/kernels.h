@@ -1,11 +1,11 @@
 /*
- * Chapter 07's kernels: the gradients of attention in CUDA. table.h lists them.
+ * Chapter 07's kernels: the gradients of attention in CUDA. host/kernels.c lists them.
  */
 #ifndef BACKWARD_KERNELS_H
 #define BACKWARD_KERNELS_H
 
-#include "06_flash_tiled_cuda/kernels/device/device.h"
 #include "07_backward/kernels/parts/tensor_tiles.h"
+#include "common/lab/device.h"
 #include "common/problem/attention.h"
 
 #ifdef __cplusplus

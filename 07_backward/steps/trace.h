@@ -7,8 +7,8 @@
 void backward_trace_check(const struct attention *p);
 
 /*
- * S, P, O, dP, D and dS per query, then dQ, dK and dV; if `csv`, with a header. S of masked pairs
- * is -inf; P includes dropout.
+ * S, P, O, dP, D and dS per query, then dQ, dK and dV. S of masked pairs is -inf; P includes
+ * dropout.
  */
 void backward_trace(const struct lab *lab, bool csv);
 

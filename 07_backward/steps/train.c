@@ -58,7 +58,7 @@ static void train_check(const struct options *o)
 
 enum guide { BY_STANDARD, BY_COMPLETE, BY_WRONG_SCALE, GUIDES };
 
-/* fa2: without vectors, losses are the same on every machine. */
+/* fa2, without vectors: the same losses on every machine. */
 static void forward(struct lab *lab)
 {
     const struct attention *p = &lab->input.p;

@@ -36,7 +36,7 @@ struct tile_size tiles_of(const struct step *step, size_t form, const struct att
     if (form == FIXED)
         return (struct tile_size){ p->Nq + 5, p->Nk + 9 };
     if (form == FIXED + 1)
-        return step_size(step, &none, p->d);
+        return step_size(step, &none, p);
     const size_t Br = random_between(++drawn, 0, 0, 1, p->Nq + 3);
     return (struct tile_size){ Br, random_between(drawn, 0, 1, 1, p->Nk + 3) };
 }

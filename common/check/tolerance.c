@@ -49,7 +49,7 @@ static double take(struct difference *d, size_t k, float got, struct exact expec
     return error <= expected.bias ? 0.0 : (error - expected.bias) / expected.sigma;
 }
 
-double worse_error(double a, double b)
+double larger_error(double a, double b)
 {
     return isnan(a) || a >= b ? a : b;
 }
@@ -161,7 +161,7 @@ void comparison_keep_worse(struct comparison *worst, struct comparison c)
     worst->difference = worse;
 }
 
-char *place_of(size_t index, int dims, const size_t *shape, char *text, size_t size)
+char *coordinates_of(size_t index, int dims, const size_t *shape, char *text, size_t size)
 {
     size_t coordinate[8] = { 0 };
     for (int k = dims - 1; k >= 0; k--) {

@@ -42,7 +42,7 @@ struct difference {
 };
 
 /* The larger of two errors; NaN is the largest. */
-double worse_error(double a, double b);
+double larger_error(double a, double b);
 
 /*
  * A head, or a part of it: `rows` rows of `cols` elements. NaN equals NaN, and an infinity itself;
@@ -83,6 +83,6 @@ struct comparison {
 void comparison_keep_worse(struct comparison *worst, struct comparison c);
 
 /* "81, 3": the coordinates of element `index` of an array of this shape; returns `text`. */
-char *place_of(size_t index, int dims, const size_t *shape, char *text, size_t size);
+char *coordinates_of(size_t index, int dims, const size_t *shape, char *text, size_t size);
 
 #endif

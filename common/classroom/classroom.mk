@@ -27,7 +27,7 @@ grade-tests-$2: $(OBJ)/$1/tests/mine.o $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS) $(BUI
 	$$(FOR_TEACHERS) $$(FOR_MUTANTS_$2) TESTS='$(OBJ)/$1/tests/mine.o $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' python3 $$(GRADER_SCRIPTS) tests-of $1
 mistake-$2: setup-test
 	$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/$1 $(BUILD)/tests/$1 $(BUILD)/mistakes/$1.split
-	@$$(FOR_MUTANTS_$2) PROGRAM='$$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/main.c $1/program/main.c)) $$(ALGORITHM_OBJ_$2) $(COMMON)' \
+	@$$(FOR_MUTANTS_$2) PROGRAM='$(OBJ)/$1/main.o $$(ALGORITHM_OBJ_$2) $(COMMON)' \
 	    TESTS='$$(TEST_OBJ_$2) $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' sh common/tools/mistake.sh $(BUILD) $1 "$$$$NAME"
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call wrong_versions,$c,$(firstword $(subst _, ,$c)))))

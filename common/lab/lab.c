@@ -1,6 +1,7 @@
 #include "common/lab/lab.h"
 
 #include "common/cpu/threads.h"
+#include "common/lab/device.h"
 #include "common/measure/traffic.h"
 #include "common/measure/watch.h"
 #include "common/program/attention_load.h"
@@ -41,17 +42,7 @@ void lab_load(struct lab *lab)
     lab->x = tensors_of(&lab->input, NULL, NULL);
 }
 
-struct lab lab_of(const struct chapter *chapter, struct attention_input input,
-                  const struct options *options)
-{
-    return (struct lab){ .chapter = chapter,
-                         .o = *options,
-                         .last = chapter->table->steps + chapter->table->count - 1,
-                         .input = input,
-                         .x = tensors_of(&input, NULL, NULL) };
-}
-
-/* Exits if an option needs what some forward steps lack: m, l or lse. */
+/* What is asked for besides a verdict must be there: forward, some steps in C have no m, l or lse. */
 static void check_requested(const struct step *step, const struct attention *p,
                             const struct options *o)
 {
@@ -81,7 +72,7 @@ void lab_choose(struct lab *lab, const char *usual)
         return;
     }
     lab->only = step_chosen(table, o, usual, &lab->input.p);
-    if (!lab->chapter->backward)
+    if (!lab->chapter->backward && !lab->only->is_kernel)
         check_requested(lab->only, &lab->input.p, o);
 }
 
@@ -114,16 +105,30 @@ bool is_small(const struct lab *lab)
     return lab->chapter->backward ? 5.0 * products <= 4e8 : 2.0 * products <= 2e8;
 }
 
+/* A counted run of a kernel takes longer. */
+static bool is_small_for_kernels(const struct attention *p)
+{
+    return (double)attention_rows(p) * (double)p->Nk * (double)p->d <= 1e7;
+}
+
 bool can_be_counted(const struct lab *lab, const struct step *step)
 {
+    if (step->is_kernel)
+        return is_small_for_kernels(&lab->input.p);
     return CAN_WATCH && step->watched && is_small(lab);
+}
+
+struct tensors lab_output(const struct lab *lab, const struct step *step, struct tile_size size)
+{
+    return is_small(lab) ? step_run(step, &lab->input.p, size, lab->x)
+                         : lab_output_slowly(lab, step, size);
 }
 
 void lab_run(struct lab *lab, const struct step *step)
 {
     outputs_free(&lab->x);
-    lab->size = step_size(step, &lab->o, lab->input.p.d);
-    lab->x = step_run(step, &lab->input.p, lab->size, lab->x);
+    lab->size = step_size(step, &lab->o, &lab->input.p);
+    lab->x = lab_output(lab, step, lab->size);
 }
 
 static void print_tiles(const struct step *step, struct tile_size size, const struct accesses *a)
@@ -157,10 +162,16 @@ static void print_memory(const struct lab *lab, const struct step *step)
 
 static void print_counts(const struct lab *lab, const struct step *step)
 {
-    if (is_small(lab) && step->predict)
+    if (step->is_kernel) {
+        kernel_print_counts(lab, step);
+        return;
+    }
+    const bool has_tiles = step->size;
+    if (has_tiles && is_small(lab) && step->predict)
         print_tiles(step, lab->size, &lab->count.accesses);
     if (step->formula && lab->count.total > 0) {
-        print_memory(lab, step);
+        if (has_tiles)
+            print_memory(lab, step);
         step_report_count(&lab->count);
     } else if (!CAN_WATCH && (step->predict || lab->chapter->backward)) {
         report_not_counted("Counted");
@@ -206,12 +217,31 @@ static struct previous previous_keep(const struct lab *lab, const struct step *s
     return previous;
 }
 
+void lab_keep_as_before(struct lab *lab, const struct step *step)
+{
+    previous_free(&lab->before);
+    lab->before = previous_keep(lab, step, &lab->x);
+}
+
+const char *lab_unsupported(const struct lab *lab, const struct step *step)
+{
+    const struct attention *p = &lab->input.p;
+    return (lab->chapter->unsupported ? lab->chapter->unsupported : step_unsupported)(step, p);
+}
+
+/* Not if it changes scores that are not to be changed. */
+bool lab_comes_before(const struct lab *lab, const struct step *step)
+{
+    return !lab_unsupported(lab, step) &&
+           (score_option(&lab->input.p) || !(step->supports & SUPPORTS_SCORE));
+}
+
 const struct step *lab_step_before(const struct lab *lab, const struct step *step)
 {
     while (step > lab->chapter->table->steps) {
         step--;
         const bool is_whole = lab->chapter->backward || step->supports & SUPPORTS_LSE;
-        if (is_whole && step_comes_before(step, &lab->input.p))
+        if (is_whole && lab_comes_before(lab, step))
             return step;
     }
     return NULL;
@@ -246,6 +276,10 @@ struct attention_errors lab_compare(const struct lab *lab, const struct step *st
             lse = attention_check_rows(&lab->check, x.lse, 1);
         errors = compare_output(&lab->check, O, lse, before, tell);
     }
+    if (!before->name && lab->check.other) {  // it takes the place of the step before
+        errors.has_previous = true;
+        errors.previous = errors.other;
+    }
     free(lse);
     free(O);
     return errors;
@@ -257,8 +291,7 @@ struct previous lab_run_before(const struct lab *lab, const struct step *step)
     const struct step *const before = lab_step_before(lab, step);
     if (!before)
         return (struct previous){ .name = NULL };
-    struct tensors x =
-        step_run(before, &lab->input.p, step_size(before, &lab->o, lab->input.p.d), lab->x);
+    struct tensors x = lab_output(lab, before, step_size(before, &lab->o, &lab->input.p));
     const struct previous previous = previous_keep(lab, before, &x);
     outputs_free(&x);
     return previous;
@@ -270,7 +303,8 @@ struct previous lab_run_before(const struct lab *lab, const struct step *step)
 static bool is_the_chapter(const struct lab *lab)
 {
     const struct attention *p = &lab->input.p;
-    return !lab->chapter->backward && !lab->o.step && p->dropout_threshold == 0 && !score_option(p);
+    return !lab->chapter->backward && !lab->only->is_kernel && !lab->o.step &&
+           p->dropout_threshold == 0 && !score_option(p);
 }
 
 bool lab_begins(const struct lab *lab)
@@ -282,11 +316,8 @@ void lab_check(struct lab *lab, const struct step *step)
 {
     if (!lab->only) {
         table_row(lab, step, lab_compare(lab, step, lab->x, &lab->before, false));
-        if (lab->chapter->backward ||
-            step->supports & SUPPORTS_LSE) {  // later ones are compared with it
-            previous_free(&lab->before);
-            lab->before = previous_keep(lab, step, &lab->x);
-        }
+        if (lab->chapter->backward || step->supports & SUPPORTS_LSE)
+            lab_keep_as_before(lab, step);
         return;
     }
     struct previous before = { .name = NULL };
@@ -294,8 +325,10 @@ void lab_check(struct lab *lab, const struct step *step)
         before = lab_run_before(lab, step);
     const struct previous *const with = before.name ? &before : &lab->before;
     const struct attention_errors errors = lab_compare(lab, step, lab->x, with, true);
+    if (step->is_kernel)
+        report_line("%s ran %s", step->name, device_text(device_current()));
     if (options_output(0))
-        lab_write(lab, step, with->name, errors);
+        lab_write(lab, step, with->name ? with->name : lab->check.other_name, errors);
     previous_free(&before);
 }
 
@@ -318,6 +351,7 @@ void lab_free(struct lab *lab)
 {
     outputs_free(&lab->x);
     previous_free(&lab->before);
+    free((float *)lab->check.other);
     attention_check_end(&lab->check);
     if (lab->chapter->backward) {
         struct tensors *const x = &lab->x;  // dO, and the forward pass's results

@@ -1,5 +1,5 @@
 /*
- * The lab: what a chapter's main does with its steps; the loop over the steps is the chapter's.
+ * The lab: what a chapter's main does with its steps, one call after the other. The loop over the steps is the chapter's.
  *
  *     struct lab lab = lab_open(&chapter, argc, argv);     the command line
  *     lab_load(&lab);                                      the problem
@@ -13,8 +13,8 @@
  *     }
  *     return lab_close(&lab);                              files, and the verdict
  *
- * One step is reported in full; of all steps each has a line in a table. The lab calls only `run`,
- * `watched` and `predict` of a chapter's rows (step.h).
+ * One step is told whole; of all steps each has a line in a table. Of the chapter nothing is called but `run`, `watched` and
+ * `predict` of its rows (step.h). Kernels run on the current device (device.h).
  */
 #ifndef COMMON_LAB_H
 #define COMMON_LAB_H
@@ -34,6 +34,9 @@ struct chapter {
     const struct step_table *table;
     const struct step_table *const *kernels;  // where the table of its kernels is, or NULL
     bool backward;                            // its steps compute gradients
+
+    /* What a step does not support, if that depends on the current device too (device.h); NULL: step_unsupported. */
+    const char *(*unsupported)(const struct step *step, const struct attention *p);
 };
 
 /* What a step is compared with besides the reference. Backward: its gradients; forward: those rows of O that are checked, in of[0]. */
@@ -56,7 +59,7 @@ struct lab {
         before;  // what the step is compared with; the chapter may say what the first one is
     const struct step *
         plain;  // complete is in vectors and not counted: this step goes through its tiles as complete does
-    struct attention_check check;     // of O and lse …
+    struct attention_check check;     // of O and lse; of its `other` the lab frees the numbers …
     struct gradient_check gradients;  // … or of the gradients
     struct attention_errors worst;    // of the table of all steps, as far as it has come
     char *csv;                        // its lines for --csv, with room for REPORT_CSV; or NULL
@@ -107,7 +110,11 @@ void lab_free(struct lab *lab);
 bool is_small(const struct lab *lab);
 bool can_be_counted(const struct lab *lab, const struct step *step);
 
-/* The nearest earlier step that supports the problem and may be compared, or NULL. */
+/* What the step does not support of the problem; NULL: it supports it. And may a later step be compared with it? */
+const char *lab_unsupported(const struct lab *lab, const struct step *step);
+bool lab_comes_before(const struct lab *lab, const struct step *step);
+
+/* The nearest earlier step that does the problem and that the step is compared with; NULL: there is none. */
 const struct step *lab_step_before(const struct lab *lab, const struct step *step);
 
 /* --csv's lines, one per step, to which callers may add. */
@@ -123,11 +130,26 @@ struct attention_errors lab_compare(const struct lab *lab, const struct step *st
 struct previous lab_run_before(const struct lab *lab, const struct step *step);
 void previous_free(struct previous *previous);
 
-/* lab->check's rows, with a product as the reference; free its O. */
+/* What the step has written becomes what later ones are compared with. */
+void lab_keep_as_before(struct lab *lab, const struct step *step);
+
+/* The same rows as lab->check, with what is right for a step that is a product; its O is to be freed. */
 struct attention_check lab_product_check(const struct lab *lab);
 
 void lab_write(const struct lab *lab, const struct step *step, const char *previous,
                struct attention_errors errors);
+
+/* kernels.c: the parts "Grid" and "Counted"; a table of kernels has other columns. */
+void kernel_print_counts(const struct lab *lab, const struct step *kernel);
+void kernel_table_begin(void);
+void kernel_table_row(struct lab *lab, const struct step *kernel, struct attention_errors errors);
+void kernel_table_notes(const struct lab *lab);
+const char *kernel_csv_columns(void);
+
+/* What the step makes of the problem, in outputs of its own; and the same for a problem that may take long (wait.c). */
+struct tensors lab_output(const struct lab *lab, const struct step *step, struct tile_size size);
+struct tensors lab_output_slowly(const struct lab *lab, const struct step *step,
+                                 struct tile_size size);
 
 void table_begin(struct lab *lab);
 void table_row(struct lab *lab, const struct step *step, struct attention_errors errors);

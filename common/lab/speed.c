@@ -54,7 +54,7 @@ void round_enter(struct round *round, const struct lab *lab, const struct step *
     round->runners[k] = (struct runner){
         .step = step,
         .p = &lab->input.p,
-        .size = step_size(step, &lab->o, lab->input.p.d),
+        .size = step_size(step, &lab->o, &lab->input.p),
         .x = x,
         .threads = threads,
         .error = e.reference,
@@ -116,7 +116,7 @@ static const struct step *runs_against(const struct lab *lab, const struct step 
     const struct step *before = step;
     while (before > lab->chapter->table->steps && !step->is_product) {
         before--;
-        if (!before->is_product && step_comes_before(before, &lab->input.p))
+        if (!before->is_product && lab_comes_before(lab, before))
             return before;
     }
     return NULL;

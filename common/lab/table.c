@@ -2,6 +2,7 @@
  * All steps beside one another, a line for each: what it reads and writes, and how far it is off.
  */
 #include "common/cpu/memory.h"
+#include "common/lab/device.h"
 #include "common/lab/lab.h"
 #include "common/measure/watch.h"
 
@@ -21,14 +22,23 @@ static struct columns columns_of(const struct lab *lab)
     return (struct columns){ 13, 9, "O or lse", "accesses,pairs" };
 }
 
+/* Is it a table of kernels? */
+static bool is_of_kernels(const struct lab *lab)
+{
+    return lab->chapter->table->steps->is_kernel;
+}
+
 char *lab_csv(struct lab *lab)
 {
-    if (!lab->csv) {
-        lab->csv = allocate(REPORT_CSV, 1, "the table");
+    if (lab->csv)
+        return lab->csv;
+    lab->csv = allocate(REPORT_CSV, 1, "the table");
+    if (is_of_kernels(lab))
+        snprintf(lab->csv, REPORT_CSV, "%s", kernel_csv_columns());
+    else
         snprintf(lab->csv, REPORT_CSV,
                  "chapter,kernel,br,bc,%s,slow_bytes,fast_bytes,error,previous,previous_error\n",
                  columns_of(lab).csv);
-    }
     return lab->csv;
 }
 
@@ -36,6 +46,10 @@ void table_begin(struct lab *lab)
 {
     const struct columns c = columns_of(lab);
     lab->worst = (struct attention_errors){ .right = true };
+    if (is_of_kernels(lab)) {
+        kernel_table_begin();
+        return;
+    }
     report_part("Steps");
     report_line(" # %-*s%*s %8s %*s%s  %8s  %s", lab->chapter->table->width, "step", c.accesses,
                 "accesses", "per pair", c.stored, "stored",
@@ -83,12 +97,13 @@ static struct counts counts_of(const struct lab *lab)
 
 static void keep_worse(struct attention_errors *worst, struct attention_errors e)
 {
-    worst->reference = worse_error(worst->reference, e.reference);
-    worst->previous = worse_error(worst->previous, e.previous);
+    worst->reference = larger_error(worst->reference, e.reference);
+    worst->previous = larger_error(worst->previous, e.previous);
     worst->right &= e.right;
 }
 
-void table_row(struct lab *lab, const struct step *step, struct attention_errors e)
+/* A line of a step in C. */
+static void print_row(struct lab *lab, const struct step *step, struct attention_errors e)
 {
     const struct counts counts = counts_of(lab);
     char name[32], before[60] = "-", before_csv[60] = ",", line[400];
@@ -98,14 +113,19 @@ void table_row(struct lab *lab, const struct step *step, struct attention_errors
         snprintf(before_csv, sizeof before_csv, "%s,%.3e", lab->before.name, e.previous);
     }
     report_line("%s%s  %8.2e  %s", name, counts.text, e.reference, before);
+    snprintf(line, sizeof line, "%s,%s,%zu,%zu,%s,%.3e,%s\n", lab->chapter->number, step->name,
+             lab->size.Br, lab->size.Bc, counts.csv, e.reference, before_csv);
+    report_append(lab_csv(lab), line);
+}
+
+void table_row(struct lab *lab, const struct step *step, struct attention_errors e)
+{
+    (step->is_kernel ? kernel_table_row : print_row)(lab, step, e);
     if (!e.right)
         report_wrong("%s: its %s; it is compared in detail below", step->name,
                      columns_of(lab).written);
     if (lab->count.total > 0 && !lab->count.as_predicted)
         report_wrong("%s: its accesses are not those of its formula", step->name);
-    snprintf(line, sizeof line, "%s,%s,%zu,%zu,%s,%.3e,%s\n", lab->chapter->number, step->name,
-             lab->size.Br, lab->size.Bc, counts.csv, e.reference, before_csv);
-    report_append(lab_csv(lab), line);
     keep_worse(&lab->worst, step->is_product ? (struct attention_errors){ .right = e.right } : e);
 }
 
@@ -114,7 +134,7 @@ static void print_wrong_steps(const struct lab *lab)
 {
     const struct step_table *table = lab->chapter->table;
     for (const struct step *step = table->steps; step < table->steps + table->count; step++)
-        if (!step_unsupported(step, &lab->input.p) && !lab_errors(lab, step, false).right) {
+        if (!lab_unsupported(lab, step) && !lab_errors(lab, step, false).right) {
             report_part("Wrong");
             report_line("%s", step->name);
             lab_errors(lab, step, true);
@@ -126,7 +146,9 @@ static void print_notes(const struct lab *lab)
 {
     const struct attention *p = &lab->input.p;
     const struct step_table *table = lab->chapter->table;
-    if (!CAN_WATCH)
+    if (is_of_kernels(lab))
+        kernel_table_notes(lab);
+    else if (!CAN_WATCH)
         report_not_counted(NULL);
     else if (!is_small(lab))
         report_line("accesses are left out: counted runs of a problem of this size take long");
@@ -139,6 +161,8 @@ static void print_notes(const struct lab *lab)
     if (!lab->chapter->backward && lab->check.count < attention_rows(p))
         report_line("compared at %zu of %zu rows, drawn by seed", lab->check.count,
                     attention_rows(p));
+    if (is_of_kernels(lab))
+        report_line("run %s", device_text(device_current()));
 }
 
 void table_end(struct lab *lab)
@@ -155,11 +179,20 @@ void table_end(struct lab *lab)
         report_csv(lab->o.csv, lab_csv(lab));
 }
 
+struct lab lab_of(const struct chapter *chapter, struct attention_input input,
+                  const struct options *options)
+{
+    return (struct lab){ .chapter = chapter,
+                         .o = *options,
+                         .last = chapter->table->steps + chapter->table->count - 1,
+                         .input = input,
+                         .x = tensors_of(&input, NULL, NULL) };
+}
+
 struct attention_errors lab_errors(const struct lab *lab, const struct step *step, bool tell)
 {
     struct previous before = lab_run_before(lab, step);
-    struct tensors x =
-        step_run(step, &lab->input.p, step_size(step, &lab->o, lab->input.p.d), lab->x);
+    struct tensors x = lab_output(lab, step, step_size(step, &lab->o, &lab->input.p));
     const struct attention_errors errors =
         lab_compare(lab, step, x, before.name ? &before : &lab->before, tell);
     outputs_free(&x);
@@ -170,12 +203,15 @@ struct attention_errors lab_errors(const struct lab *lab, const struct step *ste
 const struct step *table_from(struct lab *lab, const struct step *step)
 {
     for (; step <= lab->last; step++) {
-        const char *const unsupported = step_unsupported(step, &lab->input.p);
+        const char *const unsupported = lab_unsupported(lab, step);
         char name[32];
         if (!unsupported)
             return step;
         step_label(lab->chapter->table, step, name);
-        report_line("%s does not support %s", name, unsupported);
+        if (options_excluded(step->name))
+            report_line("%s is excluded", name);
+        else if (!step->is_kernel || step_takes_type(step, lab->input.p.dtype))
+            report_line("%s does not support %s", name, unsupported);
     }
     table_end(lab);
     return NULL;

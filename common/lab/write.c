@@ -1,5 +1,6 @@
 /* Writes one step's output. */
 #include "common/cpu/memory.h"
+#include "common/lab/device_speed.h"
 #include "common/lab/lab.h"
 #include "common/lab/speed.h"
 #include "common/program/attention_files.h"
@@ -28,6 +29,11 @@ void lab_write(const struct lab *lab, const struct step *step, const char *previ
         attention_write_gradients(o, &lab->input, lab->x.dQ, lab->x.dK, lab->x.dV);
     if (!o->csv || o->bench)
         return;
+    if (step->is_kernel) {
+        step_write_csv(o->csv, step_formula(step, &lab->input.p), &lab->count,
+                       device_seconds(lab, step), previous, errors);
+        return;
+    }
     struct count count = lab->count;
     if (plain != step && can_be_counted(lab, plain))
         count = count_step(plain, &lab->input.p, lab->size, lab->x);

@@ -12,7 +12,7 @@ static const double BETWEEN_LINES = 0.2;
 
 void progress(const char *what, size_t done, size_t total)
 {
-    static double last;
+    static double begun, last;
     static bool shown;
     if (!isatty(STDERR_FILENO))
         return;
@@ -22,10 +22,12 @@ void progress(const char *what, size_t done, size_t total)
             fputs("\r\033[K", stderr);
         shown = false;
         last = 0.0;
-    } else if (last == 0.0) {
-        last = now;
+    } else if (done == 0 || last == 0.0) {
+        begun = last = now;
     } else if (now - last > BETWEEN_LINES) {
-        fprintf(stderr, "\r%s: %.0f %%", what, 100.0 * (double)done / (double)total);
+        const double part = (double)done / (double)total;
+        fprintf(stderr, "\r%s: %.0f %%, %.0f s left\033[K", what, 100.0 * part,
+                (now - begun) * (1.0 - part) / part);
         last = now;
         shown = true;
     }

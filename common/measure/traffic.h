@@ -2,9 +2,9 @@
  * Counts accesses to slow memory, an element at a time.
  *
  * Slow memory is every array that the caller owns or an algorithm stores whole: x and y; Q, K, V,
- * O and lse; S and P; the gradients. Fast memory, as tiles or a running maximum, is free; only its
- * size counts. A lesson's watched build (watch.h) calls a function before each access. A load is
- * 1, a store is 1, and x[j] += y is 2. Single-threaded.
+ * O and lse; S and P; the gradients. Fast memory, such as tiles, is free; only its size counts. A
+ * lesson's watched build (watch.h) calls a function before each access. A load is 1, a store is 1,
+ * and x[j] += y is 2. Single-threaded.
  */
 #ifndef COMMON_TRAFFIC_H
 #define COMMON_TRAFFIC_H

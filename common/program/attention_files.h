@@ -31,7 +31,7 @@ uint8_t *attention_mask_read(const char *path, size_t rows, size_t columns, cons
 void attention_mask_open(const char *path, size_t rows, size_t columns, const char *meaning,
                          struct npy_parts *parts);
 
-/* Has O written to --output and lse to --lse by report_close, where they are asked for. */
+/* report_close writes O to --output and lse to --lse, if they are given. */
 void attention_write(const struct options *options, const struct attention_input *input,
                      const float *O, const float *lse);
 

@@ -30,7 +30,7 @@ bool attention_is_shaped(const struct options *o)
     return o->batch || o->heads || o->kv_heads || o->n_q || o->n_k || o->d || o->seed_given;
 }
 
-/* What the options say of the scores, but for masks that are read or made. */
+/* The options' part of the scores, without masks. */
 void attention_take_options(struct attention *p, const struct options *options)
 {
     p->dtype = options->dtype;

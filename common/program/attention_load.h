@@ -1,6 +1,4 @@
-/*
- * The attention problem that the command line asks for: from files, made up, or the course's own.
- */
+/* The command line's attention problem: from files, random, or the course's own. */
 #ifndef COMMON_ATTENTION_LOAD_H
 #define COMMON_ATTENTION_LOAD_H
 
@@ -13,9 +11,9 @@ void attention_expect_scores(const struct attention_input *input, const struct o
                              double most);
 
 /*
- * The problem that the command line asks for, its options included: --q, --k and --v, or normal
- * numbers in the shape of --batch, --heads, …, or common/data/{q,k,v,key_mask}.npy. Ends the
- * program with EXIT_USAGE if shapes do not fit together.
+ * The problem of the command line, with its options: --q, --k and --v, or normal numbers in the
+ * shape of --batch, --heads, …, or common/data/{q,k,v,key_mask}.npy. Exits with EXIT_USAGE if
+ * shapes do not fit together.
  */
 struct attention_input attention_input_load(const struct options *options);
 

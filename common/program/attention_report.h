@@ -12,8 +12,8 @@
 void attention_describe(const struct attention_input *input);
 
 /*
- * The part "Compared with": of each comparison the worst head. The arguments are those of
- * attention_verdict_of; where `name` is NULL nothing is said of a stage before.
+ * The part "Compared with": each comparison's worst head. The arguments are those of
+ * attention_verdict_of; `name` may be NULL, without an earlier stage.
  */
 struct attention_errors attention_check_report(const struct attention_check *check, const float *O,
                                                const float *lse, const char *name,

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The file that was asked for, or the course's own. */
+/* The given file, or the course's own. */
 static struct attention_array open_array(struct attention_source *s, enum source which,
                                          const char *given, const char *usual)
 {

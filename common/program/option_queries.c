@@ -1,16 +1,42 @@
 /*
- * --help, and what programs ask of the command line when it has been read.
+ * --help, refusals, and what programs ask of the command line when it has been read.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "common/files/file.h"
 #include "common/program/option_table.h"
 #include "common/program/options.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { LONGEST_NAME = 20 };  // of an option
+
+/* A file's name, or a value that was given, may hold anything. */
+static void say_in_one_line(const char *text)
+{
+    for (; *text; text++)
+        fputc(iscntrl((unsigned char)*text) ? '?' : *text, stderr);
+}
+
+void options_fail(const char *what, const char *format, ...)
+{
+    char message[5000];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    fflush(stdout);
+    fprintf(stderr, "%s: ", options_program_name);
+    say_in_one_line(what);
+    fputs(": ", stderr);
+    say_in_one_line(message);
+    fputc('\n', stderr);
+    exit(EXIT_USAGE);
+}
 
 void options_skip(const char *format, ...)
 {
@@ -46,6 +72,54 @@ void options_help(const struct program *program)
     puts("files: written last, when all is verified; with status 2 none is half-written");
 }
 
+/* How many letters must be changed, added or left out to make `b` of the first n letters of `a`. */
+static size_t edits_between(const char *a, size_t n, const char *b)
+{
+    size_t row[LONGEST_NAME + 1];  // row[j]: from the letters of `a` so far to the first j of `b`
+    const size_t length = strlen(b);
+    for (size_t j = 0; j <= length; j++)
+        row[j] = j;
+    for (size_t i = 0; i < n; i++) {
+        size_t before = row[0]++;
+        for (size_t j = 0; j < length; j++) {
+            const size_t changed = before + (a[i] != b[j]);
+            const size_t shorter = row[j] < row[j + 1] ? row[j] : row[j + 1];
+            before = row[j + 1];
+            row[j + 1] = changed < shorter + 1 ? changed : shorter + 1;
+        }
+    }
+    return row[length];
+}
+
+/* The name of the program's option that is at most two letters away from `word`. NULL: there is none, or no letter is wrong. */
+static const char *nearest_to(const char *word, const struct program *program)
+{
+    const char *nearest = NULL;
+    size_t least = 3;
+    if (strncmp(word, "--", 2) != 0)
+        return NULL;
+    word += 2;
+    for (const struct option_row *row = option_rows; row < option_rows + OPTION_ROWS; row++) {
+        const size_t length = strlen(row->name);
+        const size_t edits = edits_between(word, strcspn(word, "="), row->name);
+        if (edits == 0 && !option_taken(program, row))
+            return NULL;  // another chapter's
+        if (option_taken(program, row) && edits < least && edits + 1 < length) {
+            least = edits;
+            nearest = row->name;
+        }
+    }
+    return nearest;
+}
+
+void option_refuse(const struct program *program, const char *word)
+{
+    const char *const nearest = nearest_to(word, program);
+    if (nearest)
+        options_fail(word, "did you mean --%s?", nearest);
+    options_fail(word, "expected an option of this chapter; --help lists them");
+}
+
 void options_spare(const char *input)
 {
     for (size_t k = 0; options_output(k); k++)
@@ -56,10 +130,11 @@ void options_spare(const char *input)
 
 void options_no_run(const struct options *o, const char *mode)
 {
-    const char *const more = options_single(o) ? options_single(o)
-                             : o->bench        ? "--bench"
-                             : o->csv          ? "--csv"
-                                               : NULL;
+    const char *const more = options_single(o)           ? options_single(o)
+                             : o->bench                  ? "--bench"
+                             : o->csv                    ? "--csv"
+                             : o->step && o->device_info ? "--device-info"
+                                                         : NULL;
     if (more)
         options_fail(more, "expected a program that runs a step, and %s runs none", mode);
 }

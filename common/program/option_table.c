@@ -90,7 +90,7 @@ const struct option_row option_rows[OPTION_ROWS] = {
       "the step to run; list names them, all runs every one (default: complete)" },
     { "step", "NAME", NAME, CUDA, offsetof(struct options, step), 0,
       "the kernel to run; list names them, all runs every one (default: complete)" },
-    { "story", "NAME", NAME, UNTILED | ANY_TILE, offsetof(struct options, story), 0,
+    { "story", "NAME", NAME, UNTILED | TILED, offsetof(struct options, story), 0,
       "print a part of what the pages show, and run no step; list names the parts" },
     { "threads", "T", COUNT, TILED, offsetof(struct options, threads), 1024,
       "threads for the steps that have them (default: as many as there are cores)" },

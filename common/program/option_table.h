@@ -52,6 +52,9 @@ extern const struct option_row option_rows[OPTION_ROWS];
 /* Does the program take the option of this row? */
 bool option_taken(const struct program *program, const struct option_row *row);
 
+/* Ends the program: `word`, such as "--causl", is none of its options. It names one that is at most two letters away. */
+_Noreturn void option_refuse(const struct program *program, const char *word);
+
 /* Prints the program's options. */
 void options_help(const struct program *program);
 

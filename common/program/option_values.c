@@ -93,7 +93,7 @@ static void take_mask_block(struct options *options, const char *option, const c
     options->mask_cols = (size_t)option_whole_number(option, pair.right, 1, OPTION_MOST);
 }
 
-/* The options whose values are numbers; option_take knows the others. */
+/* The options with numbers as values; option_take handles the others. */
 static void take_number(struct options *options, const struct option_row *row, const char *option,
                         const char *text)
 {

@@ -34,7 +34,7 @@ struct option_pair {
 /* Takes `text` apart at its first `separator`. False if there is none, or a side is too long. */
 bool option_pair(const char *text, char separator, struct option_pair *pair);
 
-/* What --block-mask says: "band:W", "random:DENSITY:SEED", or else a file's name. */
+/* The value of --block-mask: "band:W", "random:DENSITY:SEED", or else a file's name. */
 enum block_mask_kind { BLOCK_MASK_FILE, BLOCK_MASK_BAND, BLOCK_MASK_RANDOM };
 struct block_mask_source {
     enum block_mask_kind kind;

@@ -21,29 +21,6 @@ const char *options_program_path = "";
 static const char *excluded = "";
 static const char *outputs[OPTION_ROWS + 1];  // the files of output options; NULL ends them
 
-/* A file's name, or a value that was given, may hold anything. */
-static void say_in_one_line(const char *text)
-{
-    for (; *text; text++)
-        fputc(iscntrl((unsigned char)*text) ? '?' : *text, stderr);
-}
-
-void options_fail(const char *what, const char *format, ...)
-{
-    char message[5000];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    fflush(stdout);
-    fprintf(stderr, "%s: ", options_program_name);
-    say_in_one_line(what);
-    fputs(": ", stderr);
-    say_in_one_line(message);
-    fputc('\n', stderr);
-    exit(EXIT_USAGE);
-}
-
 void options_flush(void)
 {
     if (fflush(stdout) != 0 || ferror(stdout))
@@ -215,7 +192,7 @@ struct options options_parse(const struct program *program, int argc, char **arg
         if (found == ':')
             options_fail(word, "expected a value after it");
         if (found != 0)
-            options_fail(word, "expected an option of this chapter; --help lists them");
+            option_refuse(program, word);
         if (strcmp(names[which].name, "help") == 0) {
             options_help(program);
             options_flush();

@@ -37,7 +37,7 @@ struct options {
     ptrdiff_t window_left, window_right;  // -1: unbounded
 
     const char *step;             // 05 to 07: the step to run; NULL: not given
-    const char *story;            // 04, 05, 07: a part of what the pages show, or list; NULL
+    const char *story;            // 04 to 07: a part of what the pages show, or list; NULL
     const char *block_mask;       // a file's name, or band:W or random:DENSITY:SEED (block_mask.h)
     size_t mask_rows, mask_cols;  // the block mask's blocks, 64 by 64 unless given
     double dropout;

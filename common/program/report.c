@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "common/program/report.h"
 
+#include "common/measure/accesses.h"
 #include "common/program/options.h"
 #include "common/program/report_parts.h"
 
@@ -103,22 +104,6 @@ void report_counted(const char *label, const struct counted *lines, size_t n, co
     }
 }
 
-void report_not_counted(const char *label)
-{
-    if (label)
-        report_part(label);
-    report_line("not counted here: that takes make, and a compiler with -fsanitize=thread");
-}
-
-char *report_value(double x, int digits, char text[32])
-{
-    if (isnan(x))
-        snprintf(text, 32, "NaN");
-    else
-        snprintf(text, 32, "%.*g", digits, x);
-    return text;
-}
-
 char *report_mark(bool right, char text[32])
 {
     snprintf(text, 32, "%s%s%s", right ? report.green : report.red, right ? "ok" : "WRONG",
@@ -160,12 +145,6 @@ char *report_number(size_t number, char text[32])
     }
     *to = '\0';
     return text;
-}
-
-void report_next(const char *text)
-{
-    report_part("Next");
-    report_line("%s", text);
 }
 
 void report_wrong(const char *format, ...)

@@ -9,11 +9,11 @@
 #ifndef COMMON_REPORT_H
 #define COMMON_REPORT_H
 
-#include "common/check/tolerance.h"
-#include "common/measure/accesses.h"
-
 #include <stdbool.h>
 #include <stddef.h>
+
+struct comparison;  // tolerance.h
+struct counted;     // accesses.h
 
 /* "03", "Online softmax", and the one idea of the chapter. */
 void report_start(const char *chapter, const char *title, const char *idea, bool quiet);
@@ -21,7 +21,7 @@ void report_start(const char *chapter, const char *title, const char *idea, bool
 /* Standard output is for something else: the line printed with --quiet goes to standard error. */
 void report_aside(void);
 
-/* Begins the part called `label`, which stands before its first line. */
+/* Begins the part `label`, printed before its first line. */
 void report_part(const char *label);
 
 /* One line of the part, given without its newline. */
@@ -30,7 +30,7 @@ void report_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* "26 896": a number in groups of three digits; returns `text`. */
 char *report_number(size_t number, char text[32]);
 
-/* "0.25", "NaN": so many digits, and NaN without the sign that printf gives it; returns `text`. */
+/* "0.25", "NaN": `digits` digits, and NaN without printf's sign; returns `text`. */
 char *report_value(double x, int digits, char text[32]);
 
 /* "none", "264 B", "215.2 kB": an amount of memory; returns `text`. */
@@ -68,7 +68,7 @@ char *report_mark(bool right, char text[32]);
 /* The part "Next": what to read after this. */
 void report_next(const char *text);
 
-/* Something else is wrong; it is said here, and the verdict is wrong. */
+/* Prints another error; the verdict is then wrong. */
 void report_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A chapter's line in the table that `make run` ends with. */
@@ -107,9 +107,9 @@ void report_array(const char *path, int dims, const size_t *shape, const float *
 void report_close(void);
 
 /*
- * Ends the report and returns the program's exit status: verified, or not. With --quiet this prints
- * the one line there is. Then it closes the report: when a file appears, all has been verified and said. If the command
- * line asks for a file that was not written, the program ends with 2.
+ * Ends the report and returns the exit status: verified, or not; with --quiet this prints the one
+ * line. Then it closes the report: a file appears only after everything has been verified and
+ * printed. Exits with 2 if the command line names a file that was not written.
  */
 int report_finish(void);
 

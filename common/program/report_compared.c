@@ -14,7 +14,7 @@ const char *report_place(struct axes axes, size_t index, char *text, size_t size
 {
     if (axes.rows)
         index = axes.rows[index / axes.row_length] * axes.row_length + index % axes.row_length;
-    return place_of(index, axes.dims, axes.shape, text, size);
+    return coordinates_of(index, axes.dims, axes.shape, text, size);
 }
 
 /* The largest error as it is printed: a number, unless there is something worse than a number. */

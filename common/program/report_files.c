@@ -1,6 +1,4 @@
-/*
- * The files that a program writes last, when all is said.
- */
+/* The files that a program writes, at the very end. */
 #include "common/cpu/memory.h"
 #include "common/files/npy.h"
 #include "common/program/options.h"
@@ -65,7 +63,7 @@ void report_array(const char *path, int dims, const size_t *shape, const float *
     keep(path, file.pieces, 2);
 }
 
-/* An output that is asked for is kept by now, or the program ends: whatever else it was asked for does not make that one. */
+/* Every requested output must be kept by now: no other option makes it. */
 void report_check_files(void)
 {
     const char *path;

@@ -4,16 +4,17 @@
 #ifndef COMMON_REPORT_PARTS_H
 #define COMMON_REPORT_PARTS_H
 
+#include "common/check/tolerance.h"
 #include "common/program/report.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The chapter that report_start was told, and whether something is wrong so far. */
+/* The chapter of report_start, and whether an error was found. */
 const char *report_chapter(void);
 bool report_is_wrong(void);
 
-/* Ends the program unless each output that is asked for is kept by now. */
+/* Exits unless each requested output is kept by now. */
 void report_check_files(void);
 
 /* What is wrong with a result: the elements around the worst one, along the last axis, got and expected. */

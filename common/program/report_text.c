@@ -1,5 +1,5 @@
 /*
- * Numbers, amounts of memory, times and rows as a report has them.
+ * Numbers, amounts of memory, times and rows as a report has them, and its usual lines.
  */
 #include "common/program/report.h"
 
@@ -44,4 +44,26 @@ char *report_row(const char *format, const float *x, size_t n, char *text, size_
     if (used < size)
         snprintf(text + used, size - used, "]");
     return text;
+}
+
+char *report_value(double x, int digits, char text[32])
+{
+    if (isnan(x))
+        snprintf(text, 32, "NaN");
+    else
+        snprintf(text, 32, "%.*g", digits, x);
+    return text;
+}
+
+void report_not_counted(const char *label)
+{
+    if (label)
+        report_part(label);
+    report_line("not counted here: that takes make, and a compiler with -fsanitize=thread");
+}
+
+void report_next(const char *text)
+{
+    report_part("Next");
+    report_line("%s", text);
 }

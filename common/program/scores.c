@@ -29,6 +29,7 @@ static struct scores from_file(const char *path)
         .cols = array.shape[array.dims - 1],
         .dims = array.dims,
     };
+    scores.y = allocate(scores.rows * scores.cols, sizeof(float), "y");
     npy_free(&array);
     return scores;
 }
@@ -39,6 +40,7 @@ struct scores scores_random(size_t rows, size_t cols, uint64_t seed)
         out_of_memory("the input", rows, cols * sizeof(float));
     struct scores scores = {
         .x = allocate(rows * cols, sizeof(float), "the input"),
+        .y = allocate(rows * cols, sizeof(float), "y"),
         .rows = rows,
         .cols = cols,
         .dims = 2,
@@ -68,24 +70,36 @@ struct scores scores_load(const struct options *options)
     return scores;
 }
 
+struct scores scores_changed(const struct scores *scores, float factor, float shift)
+{
+    const size_t n = scores->rows * scores->cols;
+    struct scores changed = *scores;
+    changed.x = allocate(n, sizeof(float), "the changed scores");
+    changed.y = allocate(n, sizeof(float), "y");
+    for (size_t i = 0; i < n; i++)
+        changed.x[i] = factor * scores->x[i] + shift;
+    return changed;
+}
+
 void scores_free(struct scores *scores)
 {
     free(scores->x);
-    scores->x = NULL;
+    free(scores->y);
+    scores->x = scores->y = NULL;
 }
 
-void scores_each_row(const struct scores *scores, softmax_row *softmax, float *y)
+void scores_each_row(const struct scores *scores, softmax_row *softmax)
 {
-    poison_fill(y, scores->rows * scores->cols);
+    poison_fill(scores->y, scores->rows * scores->cols);
     for (size_t i = 0; i < scores->rows; i++) {
         progress("rows", i, scores->rows);
-        softmax(scores->x + i * scores->cols, y + i * scores->cols, scores->cols);
+        softmax(scores->x + i * scores->cols, scores->y + i * scores->cols, scores->cols);
     }
     progress("rows", scores->rows, scores->rows);
 }
 
-void scores_write(const struct options *options, const struct scores *scores, const float *y)
+void scores_write(const struct options *options, const struct scores *scores)
 {
     const size_t shape[2] = { scores->rows, scores->cols };
-    report_array(options->output, scores->dims, scores->dims == 2 ? shape : shape + 1, y);
+    report_array(options->output, scores->dims, scores->dims == 2 ? shape : shape + 1, scores->y);
 }

@@ -107,11 +107,6 @@ const char *step_unsupported(const struct step *step, const struct attention *p)
     return d ? d : unsupported_option(step, p);
 }
 
-bool step_comes_before(const struct step *step, const struct attention *p)
-{
-    return !step_unsupported(step, p) && (score_option(p) || !(step->supports & SUPPORTS_SCORE));
-}
-
 void step_require(const struct step *step, const struct attention *p, const struct options *options)
 {
     const char *const unsupported = step_unsupported(step, p);
@@ -121,16 +116,39 @@ void step_require(const struct step *step, const struct attention *p, const stru
 
 // ---- tiles --------------------------------------------------------------------------------------
 
-struct tile_size step_size(const struct step *step, const struct options *options, size_t d)
+struct kernel_shape step_shape(const struct step *kernel, const struct attention *p,
+                               struct tile_size size)
 {
+    const struct kernel_tile *tile = step_tile(kernel, p, size.Br, size.Bc);
+    if (!tile)
+        tile = step_tile(kernel, p, 0, 0);
+    if (!tile)
+        return kernel->shape ? kernel->shape(p) : (struct kernel_shape){ 0 };
+    const size_t tiles = p->B * p->H * ((p->Nq - 1) / tile->Br + 1);
+    return (struct kernel_shape){ tiles, tile->threads, tile->Br, tile->Bc };
+}
+
+struct tile_size step_size(const struct step *step, const struct options *options,
+                           const struct attention *p)
+{
+    const struct tile_size requested = { options->br, options->bc };
     struct tile_size size = step->usual;
+    if (step->is_kernel) {
+        const struct kernel_shape shape = step_shape(step, p, requested);
+        return (struct tile_size){ shape.Br, shape.Bc };
+    }
     if (options->sram || size.Br == 0)
-        size = step->size(options->sram ? options->sram : USUAL_M, d);
-    if (options->br)
-        size.Br = options->br;
-    if (options->bc)
-        size.Bc = options->bc;
+        size = step->size(options->sram ? options->sram : USUAL_M, p->d);
+    if (requested.Br)
+        size.Br = requested.Br;
+    if (requested.Bc)
+        size.Bc = requested.Bc;
     return size;
+}
+
+const char *step_formula(const struct step *step, const struct attention *p)
+{
+    return step->formula_16 && p->dtype != DTYPE_F32 ? step->formula_16 : step->formula;
 }
 
 void step_report_count(const struct count *count)
@@ -205,6 +223,14 @@ static void watch_arrays(const struct attention *p, struct tensors x)
     watch_array("dV", x.dV, keys);
 }
 
+/* What a kernel stores whole in its device's memory. */
+static size_t stored_by_kernel(const struct step *kernel, const struct attention *p)
+{
+    const size_t scores = kernel->stores & STORES_SCORES ? 2 * p->Nk : 0;
+    const size_t statistics = kernel->stores & STORES_STATISTICS ? 2 : 0;
+    return sizeof(float) * attention_rows(p) * (scores + statistics);
+}
+
 struct count count_step(const struct step *step, const struct attention *p, struct tile_size size,
                         struct tensors x)
 {
@@ -212,11 +238,12 @@ struct count count_step(const struct step *step, const struct attention *p, stru
     x = outputs_new(p, x);
     step->predict(p, size, &c.accesses);
     traffic_reset();
-    watch_arrays(p, x);
+    if (!step->is_kernel)  // whose accesses are to its device's arrays
+        watch_arrays(p, x);
     step->watched(p, size, x);
-    c.as_predicted = accesses_sum(&c.accesses, step->formula, &c.total);
-    c.slow_bytes = extra_slow_peak();
-    c.fast_bytes = extra_fast_peak();
+    c.as_predicted = accesses_sum(&c.accesses, step_formula(step, p), &c.total);
+    c.slow_bytes = step->is_kernel ? stored_by_kernel(step, p) : extra_slow_peak();
+    c.fast_bytes = step->is_kernel ? 0 : extra_fast_peak();
     traffic_reset();  // its arrays are forgotten
     outputs_free(&x);
     return c;

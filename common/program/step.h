@@ -55,12 +55,13 @@ struct kernel_shape {
     size_t blocks, threads, Br, Bc;
 };
 
-struct runs;  // in chapter 06, the launchers of a kernel
+struct runs;  // in chapter 07, the launchers of a kernel
 
 struct step {
     const char *name, *idea;
 
-    // What runs it; and, unless it is in vectors, the same source in the build that counts accesses (watch.h).
+    // What runs it, a kernel on the current device; and, unless it is in vectors, the same source in the build that counts accesses
+    // (watch.h).
     attention_step *run, *watched;
     const struct runs *runs;
 
@@ -139,9 +140,6 @@ void step_list(const struct step_table *table, bool only_names, enum dtype type)
 /* Does the step take numbers of this type? */
 bool step_takes_type(const struct step *step, enum dtype type);
 
-/* May a later step be compared with it? It supports the problem, and it changes scores only if they are to be changed. */
-bool step_comes_before(const struct step *step, const struct attention *p);
-
 /*
  * The first thing in the problem that the step does not support, as it is written on the command line, in a text that
  * is good until the next call; NULL: it supports the problem.
@@ -152,12 +150,20 @@ const char *step_unsupported(const struct step *step, const struct attention *p)
 void step_require(const struct step *step, const struct attention *p,
                   const struct options *options);
 
-/* The tile of a step in C: what the command line asks for; what it leaves open suits the step. */
+/* The step's tile: what the command line asks for, if a kernel is compiled for it; what it leaves open suits the step. */
 enum { USUAL_M = 4096 };  // elements of fast memory, unless --sram says otherwise
-struct tile_size step_size(const struct step *step, const struct options *options, size_t d);
+struct tile_size step_size(const struct step *step, const struct options *options,
+                           const struct attention *p);
 
 /* The tile of so many queries and keys, 0 being any, that a kernel is compiled for with p's d and type; NULL: none. */
 const struct kernel_tile *step_tile(const struct step *step, const struct attention *p, size_t Br,
                                     size_t Bc);
+
+/* How a kernel is started, with the tile of this size if it has several. */
+struct kernel_shape step_shape(const struct step *kernel, const struct attention *p,
+                               struct tile_size size);
+
+/* Its short formula, for the problem's type. */
+const char *step_formula(const struct step *step, const struct attention *p);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * What is said of steps: their list, what they lack, and for --csv what one did.
- */
+/* Texts about steps: their list, unsupported options, and --csv's line. */
 #include "common/program/report.h"
 #include "common/program/step.h"
 #include "common/program/step_parts.h"

@@ -1,19 +1,178 @@
 /*
- * Common to all bindings. A library must not end its process for lack of memory, and a step's
- * threads cannot return early: so each step has an upper bound, which we first try to allocate at
- * once. test_memory.py compares the bounds with real peaks.
+ * A chapter's interface in libflash.so; flash.py mirrors these structures. It is compiled once for each chapter from 04 on, with
+ * BINDING=binding_04 and so on, and linked into one object with that chapter, which exports only this.
+ *
+ * A library must not end its process for lack of memory, and a step's threads cannot return early: so each step has an upper
+ * bound, which we first try to allocate at once. test_memory.py compares the bounds with real peaks.
  */
-#include "common/python/binding.h"
-
 #include "common/check/gradient_check.h"
 #include "common/cpu/memory.h"
 #include "common/cpu/threads.h"
+#include "common/lab/lab.h"
 #include "common/measure/traffic.h"
 
 #include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+extern const struct chapter chapter;  // whose steps these are
+
+struct binding_step {
+    const char *name, *idea;
+    bool backward;  // computes gradients; else O
+    bool lse;       // also writes lse
+};
+
+/* Chapters 04 to 06 write O and lse; 07 reads them and writes gradients. */
+struct binding_call {
+    size_t br, bc, threads;  // 0: the step's default, and OpenMP's
+    const float *Q, *K, *V, *dO;
+    float *O, *lse, *dQ, *dK, *dV;
+};
+
+/* Errors in units of what rounding explains (common/check/tolerance.h): over 1 is wrong. */
+struct binding_explained {
+    double O, lse, dQ, dK, dV;
+};
+
+struct binding {
+    size_t (*steps)(void);               // their number
+    size_t attention_bytes, call_bytes;  // the sizes of the first two structures
+
+    struct binding_step (*step)(size_t n);
+
+    /* The option, or tile, that step n does not support, as on a command line; or NULL. */
+    const char *(*unsupported)(size_t n, const struct attention *p,
+                               const struct binding_call *call);
+
+    /* Upper bound of bytes allocated in each of `threads` threads, without the call's arrays. */
+    double (*room)(size_t n, const struct attention *p, const struct binding_call *call,
+                   size_t threads);
+    void (*run)(size_t n, const struct attention *p, const struct binding_call *call);
+
+    /*
+     * Runs step n, which must support the call. NULL, or an error; then nothing was written.
+     * `extra`: peak of extra memory in bytes.
+     */
+    const char *(*call)(const struct binding *binding, size_t n, const struct attention *p,
+                        const struct binding_call *call, size_t *extra);
+
+    /* Sets what attention_set_dropout computes. */
+    void (*prepare)(struct attention *p);
+
+    /*
+     * Checks O (and lse, unless NULL) and gradients; either may be NULL. NULL, or what is missing.
+     */
+    const char *(*explained)(const struct attention *p, const struct binding_call *call,
+                             struct binding_explained *explained);
+};
+
+__attribute__((visibility("default"))) extern const struct binding BINDING;
+
+// ---- steps --------------------------------------------------------------------------------------
+
+static size_t steps(void)
+{
+    return chapter.table->count;
+}
+
+static struct binding_step step(size_t n)
+{
+    const struct step *const s = &chapter.table->steps[n];
+    return (struct binding_step){ .name = s->name,
+                                  .idea = s->idea,
+                                  .backward = chapter.backward,
+                                  .lse = s->supports & SUPPORTS_LSE };
+}
+
+/* A kernel is compiled with its tiles, most with one, which is not asked for; chapter 04 has none. */
+static const char *unsupported(size_t n, const struct attention *p, const struct binding_call *call)
+{
+    static char text[60];
+    const struct step *const s = &chapter.table->steps[n];
+    const char *const option = step_unsupported(s, p);
+    if (option || !call->br || s->size || (s->is_kernel && step_tile(s, p, call->br, call->bc)))
+        return option;
+    snprintf(text, sizeof text, "--tile %zu, %zu", call->br, call->bc);
+    return text;
+}
+
+static struct tile_size size_of(size_t n, const struct attention *p,
+                                const struct binding_call *call)
+{
+    const struct options requested = { .br = call->br, .bc = call->bc };
+    return step_size(&chapter.table->steps[n], &requested, p);
+}
+
+static void run(size_t n, const struct attention *p, const struct binding_call *call)
+{
+    const struct tensors x = { .Q = call->Q,
+                               .K = call->K,
+                               .V = call->V,
+                               .dO = call->dO,
+                               .O = call->O,
+                               .lse = call->lse,
+                               .dQ = call->dQ,
+                               .dK = call->dK,
+                               .dV = call->dV };
+    chapter.table->steps[n].run(p, size_of(n, p, call), x);
+}
+
+// ---- memory and threads -------------------------------------------------------------------------
+
+/* All arrays of a kernel in the device's memory and on their way there; the masks; the emulator. */
+static double bytes_of_kernel(const struct step *kernel, const struct attention *p)
+{
+    const double queries = (double)attention_query_elements(p), rows = (double)attention_rows(p);
+    const double arrays = 2.0 * queries + 2.0 * (double)attention_key_elements(p) + 4.0 * rows;
+    const double scores = kernel->stores & STORES_SCORES ? 2.0 * rows * (double)p->Nk : 0.0;
+    const double masks = (double)(p->B * p->Nk) + (double)p->Nq * (double)p->Nk;
+    return sizeof(float) * (2.0 * arrays + scores) + masks + 1e8;
+}
+
+/* Elements that a step in C stores besides tiles: the scores of one head; m and l; D and the turns of complete. */
+static double stored(const struct step *s, const struct attention *p)
+{
+    const double rows = (double)attention_rows(p), d = (double)p->d;
+    const double matrix = (double)p->Nq * (double)p->Nk;
+    if (!chapter.backward && s->stores & STORES_SCORES)
+        return 2.0 * matrix;
+    double elements = chapter.backward ? 4.0 * rows : 2.0 * rows;
+    if (s->stores & STORES_SCORES)
+        elements += 4.0 * matrix;
+    if (s->stores & STORES_SPLITS)  // 16 at most, and fewer the more rows there are
+        elements += (rows + 1024.0) * (d + 2.0);
+    if (chapter.backward && s->stores & STORES_STATISTICS)  // a forward pass, with its splits
+        elements += rows * (20.0 * d + 36.0);
+    return elements;
+}
+
+/* Upper bound for a thread's tile of queries and one of keys, in bytes. */
+static double tile_bytes(const struct attention *p, size_t Br, size_t Bc)
+{
+    const double group = 64.0;  // rounding up to groups adds less than this
+    const double rows = (double)(Br < p->Nq ? Br : p->Nq) + group;
+    const double cols = (double)(Bc < p->Nk ? Bc : p->Nk) + group;
+    const double d = (double)p->d + group;
+    return sizeof(float) * (8.0 * (rows + cols) * d + 2.0 * rows * cols);
+}
+
+static double room(size_t n, const struct attention *p, const struct binding_call *call,
+                   size_t threads)
+{
+    const struct step *const s = &chapter.table->steps[n];
+    const struct tile_size size = size_of(n, p, call);
+    const bool has_forward = chapter.backward && s->stores & STORES_STATISTICS;
+    if (s->is_kernel)
+        return bytes_of_kernel(s, p);
+    return sizeof(float) * stored(s, p) +
+           (double)threads *
+               (tile_bytes(p, size.Br, size.Bc) + (has_forward ? tile_bytes(p, 64, 128) : 0.0));
+}
 
 static bool is_there(double bytes)
 {
@@ -62,8 +221,8 @@ static const char *lacks(double bytes, size_t threads)
     return !is_there(bytes) ? "out of memory" : !can_start(threads) ? "out of threads" : NULL;
 }
 
-const char *binding_call(const struct binding *binding, size_t n, const struct attention *p,
-                         const struct binding_call *call, size_t *extra)
+static const char *run_checked(const struct binding *binding, size_t n, const struct attention *p,
+                               const struct binding_call *call, size_t *extra)
 {
     const size_t usual = threads_in_use(), threads = call->threads ? call->threads : usual;
     const char *const lack = lacks(binding->room(n, p, call, threads), threads);
@@ -77,7 +236,9 @@ const char *binding_call(const struct binding *binding, size_t n, const struct a
     return NULL;
 }
 
-void binding_prepare(struct attention *p)
+// ---- checks -------------------------------------------------------------------------------------
+
+static void prepare(struct attention *p)
 {
     attention_set_dropout(p, p->dropout, p->dropout_seed);
 }
@@ -120,8 +281,8 @@ static void explain_gradients(const struct attention_input *input, const struct 
     gradient_check_end(&check);
 }
 
-const char *binding_explained(const struct attention *p, const struct binding_call *call,
-                              struct binding_explained *explained)
+static const char *explain(const struct attention *p, const struct binding_call *call,
+                           struct binding_explained *explained)
 {
     const size_t queries = attention_query_elements(p), keys = attention_key_elements(p);
     const double pairs =
@@ -144,11 +305,15 @@ const char *binding_explained(const struct attention *p, const struct binding_ca
     return NULL;
 }
 
-double binding_tile_bytes(const struct attention *p, size_t Br, size_t Bc)
-{
-    const double group = 64.0;  // rounding up to groups adds less than this
-    const double rows = (double)(Br < p->Nq ? Br : p->Nq) + group;
-    const double cols = (double)(Bc < p->Nk ? Bc : p->Nk) + group;
-    const double d = (double)p->d + group;
-    return sizeof(float) * (8.0 * (rows + cols) * d + 2.0 * rows * cols);
-}
+const struct binding BINDING = {
+    .steps = steps,
+    .attention_bytes = sizeof(struct attention),
+    .call_bytes = sizeof(struct binding_call),
+    .step = step,
+    .unsupported = unsupported,
+    .room = room,
+    .run = run,
+    .call = run_checked,
+    .prepare = prepare,
+    .explained = explain,
+};

@@ -41,7 +41,7 @@ class Attention(ctypes.Structure):  # struct attention of common/problem/attenti
     ]
 
 
-class Call(ctypes.Structure):  # struct binding_call of common/python/binding.h
+class Call(ctypes.Structure):  # struct binding_call of common/python/binding.c
     _fields_ = [(name, size_t) for name in ("br", "bc", "threads")] + [
         (name, pointer) for name in ("Q", "K", "V", "dO", "O", "lse", "dQ", "dK", "dV")]
 
@@ -59,7 +59,7 @@ problem_p, call_p = ctypes.POINTER(Attention), ctypes.POINTER(Call)
 
 class Binding(ctypes.Structure):
     _fields_ = [
-        ("steps", ctypes.POINTER(size_t)), ("attention_bytes", size_t), ("call_bytes", size_t),
+        ("steps", ctypes.CFUNCTYPE(size_t)), ("attention_bytes", size_t), ("call_bytes", size_t),
         ("step", ctypes.CFUNCTYPE(DoorStep, size_t)),
         ("unsupported", ctypes.CFUNCTYPE(text, size_t, problem_p, call_p)),
         ("room", ctypes.CFUNCTYPE(ctypes.c_double, size_t, problem_p, call_p, size_t)),
@@ -115,7 +115,7 @@ def steps() -> dict[str, Step]:
         binding = Binding.in_dll(lib, "binding_" + chapter)
         if (binding.attention_bytes, binding.call_bytes) != (ctypes.sizeof(Attention), ctypes.sizeof(Call)):
             raise ImportError(f"{library()}: expected the structures of flash.py: run make python, or flash.py lacks a field of struct attention")
-        for n in range(binding.steps[0]):
+        for n in range(binding.steps()):
             s = binding.step(n)
             name = f"{chapter}/{s.name.decode()}"
             found[name] = Step(name, s.idea.decode(), s.backward, s.lse, binding, n)

@@ -1,4 +1,4 @@
-"""A small model learns by a step's gradients; where PyTorch is installed, the same model by PyTorch's beside it.
+"""A small model learns by a step's gradients, and where PyTorch is installed, once more by PyTorch's.
 
     python common/python/learn.py [--step 07/fa2]
 
@@ -9,12 +9,15 @@ tables begin with random numbers, and learn.
 from __future__ import annotations
 
 import argparse
+import functools
+import importlib.util
+from typing import Iterator
 
 import numpy as np
 
 import flash
 
-LETTERS, DIGITS, D, TEXTS, STEPS, RATE = 16, 10, 16, 64, 300, 8.0
+LETTERS, DIGITS, D, TEXTS, STEPS, RATE = 16, 10, 16, 64, 100, 1.0
 SHAPES = {"queries": (LETTERS, D), "keys": (LETTERS, D), "values": (DIGITS, D), "scores": (D, DIGITS)}
 
 
@@ -44,40 +47,44 @@ def ours(table: dict[str, np.ndarray], text, step: str) -> tuple[float, float, d
     return -np.log(of_right).mean(), (p.argmax(-1) == right).mean(), gradient
 
 
-def pytorchs(table: dict[str, np.ndarray], text) -> tuple[float, dict[str, np.ndarray]]:
-    """The loss, and the gradient of each table, by PyTorch alone."""
+def pytorchs(table: dict[str, np.ndarray], text) -> tuple[float, float, dict[str, np.ndarray]]:
+    """The same by PyTorch alone."""
     import torch
     letters, digits, asked, right = map(torch.from_numpy, text)
     t = {name: torch.tensor(x, requires_grad=True) for name, x in table.items()}
     O = torch.nn.functional.scaled_dot_product_attention(t["queries"][asked], t["keys"][letters], t["values"][digits])
-    loss = torch.nn.functional.cross_entropy((O @ t["scores"]).flatten(0, 1), right.flatten())
+    scores = O @ t["scores"]
+    loss = torch.nn.functional.cross_entropy(scores.flatten(0, 1), right.flatten())
     loss.backward()
-    return loss.item(), {name: x.grad.numpy() for name, x in t.items()}
+    share = (scores.argmax(-1) == right).double().mean()
+    return loss.item(), share.item(), {name: x.grad.numpy() for name, x in t.items()}
+
+
+def descent(gradients) -> Iterator[tuple[float, float]]:
+    """The loss and the share of right answers after 0 … STEPS steps."""
+    random = np.random.default_rng(1)
+    table = {name: random.standard_normal(shape).astype(np.float32) for name, shape in SHAPES.items()}
+    for _ in range(STEPS + 1):
+        loss, share, gradient = gradients(table, texts(random))
+        yield loss, share
+        table = {name: x - RATE * gradient[name] for name, x in table.items()}
 
 
 def main():
     options = argparse.ArgumentParser(description="A small model learns by a step's gradients.")
     options.add_argument("--step", default="07/fa2", metavar="STEP", help="which step computes dQ, dK and dV")
     step = options.parse_args().step
-    if step not in flash.steps() or not flash.steps()[step].backward:
-        options.error(f"--step: expected one of {', '.join(s.name for s in flash.steps().values() if s.backward)}, found '{step}'")
-    try:
-        import torch
-        torch.set_num_threads(1)
-    except ImportError:
-        torch = None
-    random = np.random.default_rng(1)
-    first = {name: random.standard_normal(shape).astype(np.float32) for name, shape in SHAPES.items()}
-    mine, theirs = dict(first), dict(first)
-    print(f"{'step':>6}{'right':>9}  {'loss, ' + step:>16}{'loss, PyTorch' if torch else '':>16}")
-    for n in range(STEPS + 1):
-        text = texts(random)
-        loss, share, gradient = ours(mine, text, step)
-        their_loss, their_gradient = pytorchs(theirs, text) if torch else (0.0, gradient)
+    backward = [s.name for s in flash.steps().values() if s.backward]
+    if step not in backward:
+        options.error(f"--step: expected one of {', '.join(backward)}, found '{step}'")
+    columns = {step: functools.partial(ours, step=step)}
+    if importlib.util.find_spec("torch"):
+        columns["PyTorch"] = pytorchs
+    print(f"{'':18}loss, gradients of\n{'step':>6}{'right':>8}", *(f"{name:>13}" for name in columns))
+    for n, now in enumerate(zip(*map(descent, columns.values()))):
         if n % (STEPS // 10) == 0:
-            print(f"{n:6}{share:9.0%}  {loss:16.6f}{f'{their_loss:16.6f}' if torch else ''}  {'#' * round(20 * loss)}".rstrip())
-        mine = {name: x - RATE * gradient[name] for name, x in mine.items()}
-        theirs = {name: x - RATE * their_gradient[name] for name, x in theirs.items()}
+            loss, share = now[0]
+            print(f"{n:6}{share:8.0%}", *(f"{loss:13.6f}" for loss, _ in now), f" {'█' * round(10 * loss)}".rstrip())
 
 
 if __name__ == "__main__":

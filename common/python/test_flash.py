@@ -9,6 +9,7 @@ import sys
 import unittest
 from pathlib import Path
 
+from test_learn import Learn
 from test_memory import Memory
 from test_peers import Peers
 from test_programs import Programs
@@ -19,7 +20,7 @@ from test_values import Values
 from test_variant import Variant
 from test_write import Write
 
-CASES = Values, Variant, Programs, Threads, Memory, Torch, Refusals, Peers, Write
+CASES = Values, Variant, Programs, Threads, Memory, Learn, Torch, Refusals, Peers, Write
 
 
 def main() -> int:

@@ -57,5 +57,5 @@ class Programs(Case):
                                   ("06/mma", "f16", (128, 64)), ("06/fa2", "f32", (128, 64))):
             self.refused(ValueError, f"{step}: expected what this step supports, found "
                          f"tile {tile[0]}, {tile[1]}", Q, K, V, step=step, dtype=dtype, tile=tile, out=None)
-        self.refused(ValueError, "04/flash_no_tiling: expected what this step supports, found tile",
+        self.refused(ValueError, "04/flash_no_tiling: expected what this step supports, found tile 64, 64",
                      Q, K, V, step="04/flash_no_tiling", tile=(64, 64), out=None)

@@ -46,8 +46,8 @@ static void assert_right(const struct comparison *c, const struct test_problem *
         "%s%s: %s [%s] is %.9g, expected %.9g (%zu are no numbers or not written; the error is "
         "%.3g of what rounding explains)",
         problem_text(t), backward_forms.text, c->of,
-        place_of(row * c->axes.row_length + at % c->axes.row_length, c->axes.dims, c->axes.shape,
-                 place, sizeof place),
+        coordinates_of(row * c->axes.row_length + at % c->axes.row_length, c->axes.dims,
+                       c->axes.shape, place, sizeof place),
         (double)c->got[at], c->expected[at].value, d->mismatched, d->explained);
 }
 

@@ -43,8 +43,8 @@ TEST(accesses, are_right_if_every_line_and_their_sum_are)
 TEST(tables, nan_is_the_worst_error)
 {
     const double nan = (double)NAN;
-    cr_assert(worse_error(1.0, 2.0) == 2.0 && worse_error(2.0, 1.0) == 2.0, "the larger one");
-    cr_assert(isnan(worse_error(nan, 1.0)) && isnan(worse_error(1.0, nan)), "NaN");
+    cr_assert(larger_error(1.0, 2.0) == 2.0 && larger_error(2.0, 1.0) == 2.0, "the larger one");
+    cr_assert(isnan(larger_error(nan, 1.0)) && isnan(larger_error(1.0, nan)), "NaN");
 }
 
 TEST(tables, lines_that_do_not_fit_are_left_out)

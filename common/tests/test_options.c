@@ -107,6 +107,15 @@ TEST(options, trace_may_be_asked_for_as_csv)
     cr_assert(o.trace && !o.trace_csv, "chapter 04: %d, %d", o.trace, o.trace_csv);
 }
 
+TEST(options, a_mistyped_one_gets_the_nearest)
+{
+    command_line_refused(5, "--causl", false, "--causl: did you mean --causal?");
+    command_line_refused(5, "--hedas=4", false, "--hedas=4: did you mean --heads?");
+    command_line_refused(7, "--dropuot-seed", false, "did you mean --dropout-seed?");
+    command_line_refused(4, "--dropout", false, "--dropout: expected an option of this chapter");
+    command_line_refused(5, "--x", false, "--x: expected an option of this chapter");
+}
+
 /* Names of masks are not files, so outputs may have them. */
 TEST(options, allow_an_output_that_is_called_like_a_mask)
 {

@@ -187,10 +187,11 @@ TEST(place, is_the_coordinates_of_an_element)
 {
     const size_t shape[4] = { 2, 3, 5, 7 };
     char text[40];
-    cr_assert(strcmp(place_of(2 * 35 + 4 * 7 + 6, 4, shape, text, sizeof text), "0, 2, 4, 6") == 0,
-              "got %s", text);
-    cr_assert(strcmp(place_of(105, 4, shape, text, sizeof text), "1, 0, 0, 0") == 0, "got %s",
+    cr_assert(
+        strcmp(coordinates_of(2 * 35 + 4 * 7 + 6, 4, shape, text, sizeof text), "0, 2, 4, 6") == 0,
+        "got %s", text);
+    cr_assert(strcmp(coordinates_of(105, 4, shape, text, sizeof text), "1, 0, 0, 0") == 0, "got %s",
               text);
-    cr_assert(strcmp(place_of(5, 2, shape, text, sizeof text), "1, 2") == 0, "got %s", text);
-    cr_assert(strlen(place_of(209, 4, shape, text, 4)) < 4, "wrote beyond the room it has");
+    cr_assert(strcmp(coordinates_of(5, 2, shape, text, sizeof text), "1, 2") == 0, "got %s", text);
+    cr_assert(strlen(coordinates_of(209, 4, shape, text, 4)) < 4, "wrote beyond the room it has");
 }

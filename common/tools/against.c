@@ -75,7 +75,8 @@ static void print_fault(const struct output *o, const struct difference *d)
     const size_t at = d->mismatched ? d->worst : d->farthest;
     char place[100];
     printf("    at %s = %s: yours %.*g, ", o->axes,
-           place_of(at, o->dims, o->shape, place, sizeof place), DIGITS + 3, (double)o->x[at]);
+           coordinates_of(at, o->dims, o->shape, place, sizeof place), DIGITS + 3,
+           (double)o->x[at]);
     if (o->stage)
         printf("the stage's %.*g, ", DIGITS + 3, (double)o->stage[at]);
     printf("the reference's %.*g\n", DIGITS + 3, o->right[at].value);

@@ -140,7 +140,7 @@ def lead_to_files(app, document):
     for block in list(document.findall(nodes.literal_block)):
         if block.get("language") == "text":
             block.rawsource = without_margin(block.astext())
-            block.children[:] = [nodes.Text(block.rawsource)]
+            block[:] = [nodes.Text(block.rawsource)]
     for text in list(document.findall(nodes.Text)):
         if not isinstance(text.parent, (nodes.FixedTextElement, nodes.literal, nodes.math, nodes.raw)):
             text.parent.replace(text, nodes.Text(re.sub(r"(?<=\d) (?=\d{3}(?!\d))", "\N{NO-BREAK SPACE}", text)))
@@ -151,7 +151,7 @@ def describe(app, name, template, context, document):
     from docutils import nodes
     paragraphs = document.findall(nodes.paragraph) if document else ()
     text = " ".join(next((p.astext() for p in paragraphs if not list(p.findall(nodes.image))), TITLE).split())
-    sentence = html.escape(re.split(r"(?<=[.:?]) ", text)[0])
+    sentence = html.escape(re.split(r"(?<=[.?]) ", text)[0])
     title = html.escape(app.env.titles[name].astext() if name in app.env.titles else TITLE)
     context["metatags"] = context.get("metatags", "") + (
         f'<meta name="description" content="{sentence}"><meta property="og:title" content="{title}">'

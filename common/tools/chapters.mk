@@ -3,7 +3,7 @@
 # $1: the chapter's folder, $2: its number.
 define chapter
 C_OBJ_$2         := $$(patsubst %.c,$(OBJ)/%.o,$$(EARLIER_$2) \
-    $$(filter-out %/main.c,$$(wildcard $1/*.c $1/program/*.c $1/steps/*.c $1/fast/*.c $1/kernels/*/*.c)))
+    $$(filter-out %/main.c,$$(wildcard $1/*.c $1/steps/*.c $1/fast/*.c $1/kernels/*/*.c)))
 WATCHED_OBJ_$2   := $$(WATCHED_$2:%.c=$(OBJ)/watched/$2/%.o)
 ALGORITHM_OBJ_$2 := $$(C_OBJ_$2) $$(WATCHED_OBJ_$2) \
     $$(call KERNEL_OBJ,$1/kernels) $$(if $$(KERNELS_$2),$$(call KERNEL_OBJ,$$(KERNELS_$2)) \
@@ -26,7 +26,7 @@ $(BUILD)/$1 $(BUILD)/tests/$1: LINKER = $$(CHAPTER_LINKER_$2)
 $(BUILD)/$1 $(BUILD)/tests/$1: MORE_LIBS = $$(CUDA_LIBS) $$(GPU_LIBS)
 endif
 
-$(BUILD)/$1: $$(patsubst %.c,$(OBJ)/%.o,$$(wildcard $1/main.c $1/program/main.c)) $$(ALGORITHM_OBJ_$2) $(COMMON)
+$(BUILD)/$1: $(OBJ)/$1/main.o $$(ALGORITHM_OBJ_$2) $(COMMON)
 	$$(call SAY,link $$@)
 	$$(AT)$$(LINKER) $(OPENMP) $$(LDFLAGS) $$^ -o $$@ $$(MORE_LIBS) -lm
 
@@ -68,9 +68,9 @@ check-$2: setup-test
 	$(SUBMAKE) $(JOBS) tests ONLY=$1 SUITES=tests
 	$(SUBMAKE) docs-check PAGES='$$(wildcard $1/*.md $1/*/*.md)'
 diff-$2:
-	$$(if $$(wildcard $1/*/table.h $1/steps.c),$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/$1)
+	$$(if $$(wildcard $1/steps.c $1/kernels.c),$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/$1)
 	@sh common/tools/diff.sh '$$(LESSON_$(shell expr $2 - 1 | sed 's/^/0/'))' '$$(LESSON_$2)' $1 \
-	    "$$$$STEP" $$(if $$(wildcard $1/*/table.h $1/steps.c),$(BUILD)/$1)
+	    "$$$$STEP" $$(if $$(wildcard $1/steps.c $1/kernels.c),$(BUILD)/$1)
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call chapter,$c,$(firstword $(subst _, ,$c)))))
 
@@ -81,4 +81,4 @@ fast-05: setup-run
 
 .PHONY: build-tests
 build-tests: $(patsubst $(RESULTS)/%,$(BUILD)/tests/%,$(RESULTS_tests)) \
-    $(patsubst %.c,$(OBJ)/%.o,$(wildcard 0*/program/python/binding.c common/python/binding*.c))
+    $(patsubst %,$(OBJ)/bindings/%/binding.o,$(patsubst $(OBJ)/bindings/%.o,%,$(BINDINGS)))

@@ -42,7 +42,7 @@ static const char *place_in(const struct attention_check *check, const size_t *r
                             char place[100])
 {
     const size_t d = check->shape[3];
-    return place_of(rows[index / d] * d + index % d, 4, check->shape, place, 100);
+    return coordinates_of(rows[index / d] * d + index % d, 4, check->shape, place, 100);
 }
 
 /* Prints the row of an output, and keeps its checked rows in `before`. Is the output right? */

@@ -35,12 +35,13 @@ int compare_softmax(int argc, char **argv)
         if (!row.first)
             row.step = difference_between_heads(y, before, rows, 1, cols);
         const size_t fault = row.error.mismatched ? row.error.worst : row.error.farthest;
-        row.fault_place = place_of(fault, 2, scores.shape, fault_place, sizeof fault_place);
+        row.fault_place = coordinates_of(fault, 2, scores.shape, fault_place, sizeof fault_place);
         row.fault_got = (double)y[fault];
         row.fault_expected = right[fault].value;
         row.error_place =
-            place_of(row.error.worst, 2, scores.shape, error_place, sizeof error_place);
-        row.step_place = place_of(row.step.worst, 2, scores.shape, step_place, sizeof step_place);
+            coordinates_of(row.error.worst, 2, scores.shape, error_place, sizeof error_place);
+        row.step_place =
+            coordinates_of(row.step.worst, 2, scores.shape, step_place, sizeof step_place);
         all_right &= compare_print(&row);
         for (size_t i = 0; i < n; i++)
             before[i] = rounding_between(right[i], y[i]);

@@ -4,7 +4,7 @@ common.
     course.py layers
 
 Lowest first: cpu; problem and files; measure; check; program; cuda; the chapters in order; then classroom, peers,
-python and tools, and the chapters' folders for peers and python. Tests may include anything. It names both files of
+python and tools, and the chapters' folders for peers. Tests may include anything. It names both files of
 each upward include, and the folders of a cycle.
 """
 import graphlib
@@ -22,7 +22,7 @@ FROM_THE_TOP = re.compile("(common|0[1-7]_[a-z_]*)/")
 
 
 def level_of(path):
-    if "/program/python/" in path or "/program/peers/" in path:
+    if "/program/peers/" in path:
         return TOP
     if re.match("0[1-7]_", path):
         return len(ROOMS) + int(path[1])

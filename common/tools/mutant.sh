@@ -220,8 +220,8 @@ kernels_in_question() {
     for source in $compiled; do
         kernel=$(basename "$source" .cu)
         case $source in *.c) return ;; esac
-        cat "$chapter/kernels/table.h" "$chapter/kernels/host/kernels.c" 2>/dev/null |
-            grep -qE "^STEP\([A-Z0-9_]+, ${kernel%%[0-9]*}|\.name = \"cuda_${kernel%%[0-9]*}" || return
+        cat "$chapter/kernels.c" "$chapter/kernels/host/kernels.c" 2>/dev/null |
+            grep -qE "^        \.name = \"(cuda_)?${kernel%%[0-9]*}" || return
     done
     for source in $compiled; do basename "$source" .cu; done | sort -u | tr '\n' ' '
 }

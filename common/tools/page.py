@@ -39,5 +39,5 @@ class Page:
 
 def names_of(kernels):
     """The kernels of a chapter's table, in its order."""
-    table = next((path for path in (kernels / "table.h", kernels / "host/kernels.c") if path.exists()), None)
-    return table and re.findall(r'^(?:STEP\(\w+, | *\.name = "cuda_)(\w+)', table.read_text(encoding="utf-8"), re.MULTILINE)
+    table = next((path for path in (kernels.parent / "kernels.c", kernels / "host/kernels.c") if path.exists()), None)
+    return table and re.findall(r'^ {8}\.name = "(?:cuda_)?(\w+)', table.read_text(encoding="utf-8"), re.MULTILINE)

@@ -10,13 +10,6 @@ static int capability_of(const struct device_facts *facts)
     return 10 * facts->major + facts->minor;
 }
 
-int step_capability(const struct step *kernel, enum dtype type)
-{
-    if (kernel->compute_capability)
-        return kernel->compute_capability;
-    return type == DTYPE_F32 ? 75 : 80;
-}
-
 const char *device_unsupported(const struct device *device, enum dtype type)
 {
     static char text[200];
@@ -33,41 +26,11 @@ const char *device_unsupported(const struct device *device, enum dtype type)
     return text;
 }
 
-const struct device *device_among(const struct options *o, const struct device *gpu,
-                                  const char *why_none)
+int step_capability(const struct step *kernel, enum dtype type)
 {
-    if (o->device && strcmp(o->device, "cpu") == 0)
-        return &device_cpu;
-    const char *const unsupported = gpu ? device_unsupported(gpu, o->dtype) : NULL;
-    if (gpu && !unsupported)
-        return gpu;
-    if (!o->device || strcmp(o->device, "gpu") != 0)
-        return &device_cpu;
-    if (unsupported)
-        options_skip("%s", unsupported);
-    options_skip("no GPU (%s)", why_none);
-}
-
-const struct device *device_choose(const struct options *o)
-{
-#ifdef WITH_GPU
-    const char *const why_not = device_gpu.why_not();
-    return device_among(o, why_not ? NULL : &device_gpu, why_not);
-#else
-    return device_among(o, NULL,
-                        "this program was built without nvcc; make cuda builds one with it");
-#endif
-}
-
-const char *device_text(const struct device *device)
-{
-    static char text[140];
-    struct device_facts facts;
-    if (device == &device_cpu)
-        return "on the CPU, standing in for a GPU";
-    device->facts(&facts);
-    snprintf(text, sizeof text, "on a GPU: %s", facts.name);
-    return text;
+    if (kernel->compute_capability)
+        return kernel->compute_capability;
+    return type == DTYPE_F32 ? 75 : 80;
 }
 
 static const char *wrong_device(const struct step *kernel, enum dtype type,
@@ -103,6 +66,37 @@ const char *step_unsupported_on(const struct step *kernel, const struct attentio
     return unsupported ? unsupported : wrong_device(kernel, p->dtype, device);
 }
 
+const char *step_unsupported_here(const struct step *kernel, const struct attention *p)
+{
+    return step_unsupported_on(kernel, p, device_current());
+}
+
+const struct device *device_among(const struct options *o, const struct device *gpu,
+                                  const char *why_none)
+{
+    if (o->device && strcmp(o->device, "cpu") == 0)
+        return &device_cpu;
+    const char *const unsupported = gpu ? device_unsupported(gpu, o->dtype) : NULL;
+    if (gpu && !unsupported)
+        return gpu;
+    if (!o->device || strcmp(o->device, "gpu") != 0)
+        return &device_cpu;
+    if (unsupported)
+        options_skip("%s", unsupported);
+    options_skip("no GPU (%s)", why_none);
+}
+
+const struct device *device_choose(const struct options *o)
+{
+#ifdef WITH_GPU
+    const char *const why_not = device_gpu.why_not();
+    return device_among(o, why_not ? NULL : &device_gpu, why_not);
+#else
+    return device_among(o, NULL,
+                        "this program was built without nvcc; make cuda builds one with it");
+#endif
+}
+
 const struct device *device_for(const struct step *kernel, const struct device *chosen,
                                 const struct options *o)
 {
@@ -112,4 +106,16 @@ const struct device *device_for(const struct step *kernel, const struct device *
     if (o->device && strcmp(o->device, "gpu") == 0)
         options_skip("--step %s is not for %s", kernel->name, wrong);
     return &device_cpu;
+}
+
+size_t tile_bytes(const struct kernel_tile *tile)
+{
+    return (tile->Br + 4 * tile->Bc) * tile->d * sizeof(uint16_t);
+}
+
+bool device_holds(const struct device *device, const struct kernel_tile *tile)
+{
+    struct device_facts facts;
+    device->facts(&facts);
+    return tile_bytes(tile) <= facts.shared_at_most;
 }

@@ -4,7 +4,7 @@
 #ifndef FLASH_TILED_CUDA_CHOICE_H
 #define FLASH_TILED_CUDA_CHOICE_H
 
-#include "06_flash_tiled_cuda/kernels/device/device.h"
+#include "common/lab/device.h"
 #include "common/program/options.h"
 #include "common/program/step.h"
 
@@ -21,9 +21,6 @@ const struct device *device_among(const struct options *options, const struct de
 /* Why the device does not support this type, in static memory; NULL if it does. */
 const char *device_unsupported(const struct device *device, enum dtype type);
 
-/* "on the CPU, standing in for a GPU", or the GPU's name; the text is good until the next call. */
-const char *device_text(const struct device *device);
-
 /* Ten times the compute capability that a GPU needs for the kernel with this type. */
 int step_capability(const struct step *kernel, enum dtype type);
 
@@ -31,9 +28,10 @@ int step_capability(const struct step *kernel, enum dtype type);
  * where it takes float32 with that. */
 const char *step_wrong_device(const struct step *kernel, const struct device *device);
 
-/* step_unsupported, also for the device and for kernels of --exclude. */
+/* step_unsupported, also for the device, or the current one, and for kernels of --exclude. */
 const char *step_unsupported_on(const struct step *kernel, const struct attention *p,
                                 const struct device *device);
+const char *step_unsupported_here(const struct step *kernel, const struct attention *p);
 
 /*
  * `chosen`, or the CPU if that is a GPU that the kernel is not for. If --device named the GPU,
@@ -41,5 +39,9 @@ const char *step_unsupported_on(const struct step *kernel, const struct attentio
  */
 const struct device *device_for(const struct step *kernel, const struct device *chosen,
                                 const struct options *options);
+
+/* The shared memory of a tile in bytes, with Q and two stages of K and V; and whether a block on the device has as much. */
+size_t tile_bytes(const struct kernel_tile *tile);
+bool device_holds(const struct device *device, const struct kernel_tile *tile);
 
 #endif

@@ -2,8 +2,8 @@
  * What a device can do, measured: bytes copied and multiply-adds per second. And the shuffles of a
  * row's maximum, one by one, for the page.
  */
-#include "06_flash_tiled_cuda/kernels/device/device.h"
 #include "common/cuda/device.h"
+#include "common/lab/device.h"
 
 #include <math.h>
 

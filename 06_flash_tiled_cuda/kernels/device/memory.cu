@@ -1,7 +1,7 @@
 /*
  * A device's memory and clock.
  */
-#include "06_flash_tiled_cuda/kernels/device/device.h"
+#include "common/lab/device.h"
 
 #include "common/cuda/device.h"
 

@@ -216,7 +216,7 @@ void predict_cuda_boxes(const struct attention *p, struct tile_size size, struct
     accesses_add(a, "dQ stores", added, "Tc Nq d");
 }
 
-/* Two 16-bit gradients per access; dQ is rounded from its sums. */
+/* dQ is rounded from its sums. */
 void predict_cuda_store(const struct attention *p, struct tile_size size, struct accesses *a)
 {
     (void)size;

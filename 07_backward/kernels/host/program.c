@@ -188,8 +188,8 @@ static void print_kernels(struct lab *lab)
         }
         const struct attention_errors e =
             print_row(k, device, lab, check, &previous, &on_cpu, lab_csv(lab));
-        worst.reference = worse_error(worst.reference, e.reference);
-        worst.previous = worse_error(worst.previous, e.previous);
+        worst.reference = larger_error(worst.reference, e.reference);
+        worst.previous = larger_error(worst.previous, e.previous);
     }
     if (o->dtype != DTYPE_F32)
         print_worst(worst);

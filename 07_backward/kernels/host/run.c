@@ -1,11 +1,11 @@
 #include "07_backward/kernels/host/run.h"
 
-#include "06_flash_tiled_cuda/kernels/device/copies.h"
-#include "06_flash_tiled_cuda/kernels/kernels.h"
+#include "06_flash_tiled_cuda/kernels/device/run.h"
 #include "06_flash_tiled_cuda/kernels/parts/tiles.h"
 #include "07_backward/program.h"
 #include "common/cpu/memory.h"
 #include "common/cuda/cpu.h"
+#include "common/lab/copies.h"
 #include "common/program/attention_report.h"
 
 #include <math.h>
@@ -116,56 +116,25 @@ struct result cuda_run(const struct step *kernel, const struct device *device,
 
 DECLARE_LAUNCHERS(kernel_launcher, complete)
 
-/* Q, K, V and room for O in complete's type, with its default tile. */
-static struct device_arrays load_forward(const struct device *device,
-                                         const struct attention_input *in)
+/* The tile that chapter 06's complete takes, unless it is asked for another; in float32 it has one. */
+static struct tile_size tile_of_forward(const struct attention *p)
 {
 #define TILE(d, Br, Bc, bands, blocks) { d, Br, Bc },
     static const size_t tiles[][3] = { COMPLETE16_TILES(TILE) };
 #undef TILE
-    const struct attention *p = &in->p;
-    const size_t queries = attention_query_elements(p), keys = attention_key_elements(p);
-    struct device_arrays a = { .lse = device->allocate(attention_rows(p) * sizeof(float), "lse") };
-    if (p->dtype == DTYPE_F32) {
-        a.Q = device_copy(device, in->Q, queries * sizeof(float), "Q");
-        a.K = device_copy(device, in->K, keys * sizeof(float), "K");
-        a.V = device_copy(device, in->V, keys * sizeof(float), "V");
-        a.O = device->allocate(queries * sizeof(float), "O");
-        return a;
-    }
-    a.Q16 = device_copy_rounded(device, in->Q, queries, p->dtype, "Q");
-    a.K16 = device_copy_rounded(device, in->K, keys, p->dtype, "K");
-    a.V16 = device_copy_rounded(device, in->V, keys, p->dtype, "V");
-    a.O16 = device->allocate(queries * sizeof *a.O16, "O");
-    size_t k = 0;
-    while (tiles[k][0] != p->d && k + 1 < sizeof tiles / sizeof tiles[0])
-        k++;  // past the last, the launcher aborts
-    a.Br = tiles[k][1];
-    a.Bc = tiles[k][2];
-    return a;
-}
-
-static void download_output(float *O, const struct device *device, const struct device_arrays *a,
-                            size_t n, enum dtype type)
-{
-    if (type == DTYPE_F32)
-        device->download(O, a->O, n * sizeof *O);
-    else
-        device_download_16(device, O, a->O16, n, type);
+    for (size_t k = 0; k < sizeof tiles / sizeof tiles[0]; k++)
+        if (tiles[k][0] == p->d)
+            return (struct tile_size){ tiles[k][1], tiles[k][2] };
+    return (struct tile_size){ 0, 0 };
 }
 
 void cuda_forward(const struct device *device, const struct lab *lab)
 {
-    static kernel_launcher *const launch[BUILDS] = LAUNCHERS(complete);
-    struct attention p = lab->input.p;
-    const struct device_arrays a = load_forward(device, &lab->input);
-    device_copy_masks(device, &p);
-    launch[device->build](&p, &a, NULL);
-    download_output(lab->x.O, device, &a, attention_query_elements(&p), p.dtype);
-    device->download(lab->x.lse, a.lse, attention_rows(&p) * sizeof(float));
-    const void *const all[] = { a.Q,   a.K,   a.V,   a.O,        a.lse,       a.Q16,
-                                a.K16, a.V16, a.O16, p.key_mask, p.block_mask };
-    device_release_all(device, all, sizeof all / sizeof all[0]);
+    static const struct step kernel = { .name = "complete", .is_kernel = true };
+    static kernel_launcher *const launchers[BUILDS] = LAUNCHERS(complete);
+    const struct attention *p = &lab->input.p;
+    device_use(device, NULL);
+    kernel_run(&kernel, launchers, p, tile_of_forward(p), lab->x);
 }
 
 // ---- repeated runs ------------------------------------------------------------------------------

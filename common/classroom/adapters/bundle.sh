@@ -32,7 +32,7 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/$kind/course"
 case $folder in 06_* | 07_*) kernels=none ;; *) kernels=06_flash_tiled_cuda ;; esac
-tar -cf - --exclude=$kernels --exclude='*.svg' --exclude=results --exclude=golden --exclude=mistakes.txt \
+tar -cf - --exclude=$kernels --exclude='*.svg' --exclude=results --exclude=golden --exclude='mistakes.*' \
     Makefile LICENSE common 0[1-7]_* | (cd "$work/$kind/course" && tar -xf -)
 [ -z "$seeds" ] || cp "$seeds" "$work/$kind/course/seeds.csv"
 for file in "$here/$kind"/*; do

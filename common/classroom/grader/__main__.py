@@ -11,6 +11,7 @@ import re
 import shutil
 import signal
 import sys
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -83,7 +84,8 @@ def table(names, chapter, reports):
     for name, parts in found.items():
         earned = {key: value for part in parts for key, value in part["earned"].items()}
         mine = {piece for part in parts for piece in part["units"].get("others", [])}
-        others = sorted(set().union(*(pieces[piece] for piece in mine)) - {name})
+        shared = Counter(other for piece in mine for other in pieces[piece] - {name})
+        others = [f"{other} ({shared[other]})" for other in sorted(shared, key=lambda other: (-shared[other], other))]
         alike = [sum(part["units"].get(key, 0) for part in parts) for key in ("course", "all")]
         seeds = [next((str(part[key]) for part in parts if part.get(key) is not None), "") for key in ("seed", "variant")]
         rows.append(",".join([quoted(name), *(f"{earned[c]:g}" if c in earned else "" for c in columns), f"{sum(earned.get(c, 0) for c in columns):g}", str(most),

@@ -102,8 +102,6 @@ class Box:
         for folder in ("root/bin", "root/in", "root/out", "root/tmp", "root/dev/shm", "root/proc", "source", "linked", "made", "kept/in",
                        "kept/out"):
             (self.work / folder).mkdir(parents=True)
-        for folder in ("root/tmp", "root/dev/shm"):
-            os.chmod(self.work / folder, 0o1777)
         self.give("made")
         for library in usual_libraries() if libraries is None else libraries:
             to = self.root / library[1:]

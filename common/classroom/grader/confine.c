@@ -118,9 +118,14 @@ static void redirect(int pipe, const char *path, int flags, int to)
 _Noreturn static void become(int pipe, char **words)
 {
     char path[] = "PATH=/usr/local/bin:/usr/bin:/bin", locale[] = "LC_ALL=C",
-         threads[] = "OMP_WAIT_POLICY=passive";
-    char *const settings[] = { path, locale, threads, NULL };
+         threads[] = "OMP_WAIT_POLICY=passive", cache[] = "CCACHE_DISABLE=1", home[] = "HOME=/";
+    char *const settings[] = { path, locale, threads, cache, home, NULL };
     setsid();
+#ifdef __linux__
+    const int first = open("/proc/self/oom_score_adj", O_WRONLY);  // to be ended where memory ends
+    (void)!write(first, "1000", 4);
+    close(first);
+#endif
     redirect(pipe, "/dev/null", O_RDONLY, STDIN_FILENO);
     redirect(pipe, "/dev/null", O_WRONLY, STDOUT_FILENO);
     redirect(pipe, wanted.errors ? wanted.errors : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC,

@@ -119,8 +119,8 @@ def figures(chapter, seed):
 
 
 def judge_numbers(chapter, seed, text):
-    """Per answer: name, "right", "wrong" or "missing", and what was given."""
-    is_number = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
+    """For each answer its name, "right", "wrong" or "missing", and what was given."""
+    is_number = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
     got = {m[1]: re.sub(r"[ \t\r]", "", m[2]) for m in re.finditer(r"^(\d+\.\w+) *=(.*)$", text, re.M)}
     for _, question, name, slack, right in (words for words in figures(chapter, seed) if words[0] == "answer"):
         given, right = got.get(f"{question}.{name}", ""), float(right)
@@ -248,9 +248,9 @@ class Trials:
         """Runs a program; returns an outcome and a line, or None and "" if its output can be judged."""
         sanitized = 3 if variant == "sanitized" else 1
         verdict = self.box.run([f"bin/{program.name}-{variant}", *options], SECONDS * sanitized, CLOCK * sanitized, 0 if sanitized > 1 else MEMORY)
-        for name in OUTPUTS:  # the student's program could have made a link
-            if (self.box.root / f"out/{name}.npy").is_symlink():
-                (self.box.root / f"out/{name}.npy").unlink()
+        for made in (self.box.root / "out").iterdir():  # a program of our own user can make links and pipes
+            if made.is_symlink() or made.is_fifo():
+                made.unlink()
         errors = self.box.errors()
         report = next((line for line in errors.splitlines() if "runtime error" in line or "ERROR: " in line), "") if sanitized > 1 else ""
         kind, _, number = verdict.partition(" ")

@@ -11,7 +11,6 @@ import random
 import re
 import shutil
 import subprocess
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -88,17 +87,17 @@ class Versions:
 class Run:
     """Runs an object's tests with a version in a box: what passed, what failed, how it ended."""
 
-    def __init__(self, versions, name, mine, libraries, clock=SECONDS):
+    def __init__(self, versions, name, mine, libraries):
         cores = os.cpu_count() or 1
         with Box(libraries) as box:
             versions.link(name, str(mine), box.root / "bin/tests")
+            for folder in ("tmp", "dev/shm"):
+                os.chmod(box.root / folder, 0o1777)
             (box.root / "proc/self").mkdir()
             (box.root / "proc/self/exe").symlink_to("/bin/tests")  # Criterion needs no more of /proc
             (box.root / "out/tap").touch()
             box.give("root/out/tap")
-            begin = time.monotonic()
-            self.verdict = box.run(["bin/tests", "--tap=out/tap", "--jobs=2"], SECONDS, clock, 2048, 16, 40 + 4 * cores)
-            self.took = time.monotonic() - begin
+            self.verdict = box.run(["bin/tests", "--tap=out/tap", "--jobs=2"], SECONDS, SECONDS, 2048, 16, 40 + 4 * cores)
             tap = (box.root / "out/tap").read_text(errors="replace")
             self.said = box.errors()
         self.passed = len([line for line in re.findall(r"^ok .*", tap, re.M) if "# SKIP" not in line])
@@ -157,11 +156,11 @@ def judge_tests(tester, text):
         counted = tester.counted
         order = [*counted, "right", "right"]
         random.shuffle(order)
-        clock, done = min(SECONDS, 4 + 4 * int(right.took + 1)), []
+        done = []
 
         def one(name):
             try:
-                passes = Run(versions, name, mine, libraries, SECONDS if name == "right" else clock).passes()
+                passes = Run(versions, name, mine, libraries).passes()
             except Interrupted:
                 return
             done.append((name, passes))

@@ -67,7 +67,7 @@ static void blame(struct finding *f, const char *array, const struct difference 
     f->expected = d->expected;
     f->missing = d->mismatch == NEVER_WRITTEN;
     snprintf(f->place, sizeof f->place, "%s = %s", axes,
-             place_of(first + d->worst, dims, shape, place, sizeof place));
+             coordinates_of(first + d->worst, dims, shape, place, sizeof place));
 }
 
 static double size_of(const struct difference *d)
@@ -80,7 +80,7 @@ static void add(struct finding *f, const char *array, struct difference d, size_
                 const size_t *shape, const char *axes)
 {
     const bool right = is_explained(d), larger = !(size_of(&d) <= f->error);
-    f->error = worse_error(f->error, size_of(&d));
+    f->error = larger_error(f->error, size_of(&d));
     if (f->right && (!right || larger || !f->array))
         blame(f, array, &d, first, dims, shape, axes);
     f->right = f->right && right;

@@ -6,8 +6,9 @@ from pathlib import Path
 LEAST = 20  # tokens: shorter parts are often equal
 KEYWORDS = set("break case char const continue default do double else enum extern float for if int long return short signed sizeof static "
                "struct switch typedef union unsigned void volatile while bool size_t".split())
-NO_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|^[ \t]*#[^\n]*', re.S | re.M)
-TOKEN = re.compile(r'[A-Za-z_]\w*|"(?:[^"\\\n]|\\.)*"|[\d.]\w*|\S')
+# What has begun and does not end goes to the end of the text: else a long one would be read again from each beginning.
+NO_CODE = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|^[ \t]*#[^\n]*', re.S | re.M)
+TOKEN = re.compile(r'[A-Za-z_]\w*|"(?:[^"\\\n]|\\.)*"?|[\d.]\w*|\S')
 
 
 def folded(text):
@@ -18,7 +19,7 @@ def folded(text):
 
 
 def gaps(text):
-    return re.findall(r"// BEGIN SOLUTION[^\n]*\n(.*?)// END SOLUTION", text, re.S)
+    return re.findall(r"// BEGIN SOLUTION[^\n]*\n(.*?)(?:// END SOLUTION|\Z)", text, re.S)
 
 
 def units_of(files, texts):
@@ -41,7 +42,7 @@ def of_code(assignment, texts):
 
 
 def blocks(text):
-    return {folded(block) for block in re.findall(r"^(?:TEST|Test)\(.*?^}", text, re.S | re.M)} - {""}
+    return {folded(block) for block in re.findall(r"^(?:TEST|Test)\(.*?(?:^}|\Z)", text, re.S | re.M)} - {""}
 
 
 def of_tests(chapter, text):

@@ -7,6 +7,7 @@ import io
 import re
 import tarfile
 import zipfile
+from itertools import islice
 from pathlib import Path
 
 MOST_BYTES = 5000000  # of an archive; ten times as much unpacked
@@ -61,13 +62,13 @@ class Submission:
                 self.refused = f"the archive has more than {10 * MOST_BYTES} bytes in it"
                 return
             archive = tarfile.open(fileobj=io.BytesIO(content), mode="r:")
-            every = [(member.name, not (member.isreg() or member.isdir()), member.isdir()) for member in archive]
+            every = [(member.name, not (member.isreg() or member.isdir()), member.isdir()) for member in islice(archive, MOST_FILES + 1)]
             self.read_from = lambda name: archive.extractfile(name).read(MOST_SOURCE + 1)
         self.take(every)
 
     def take(self, every):
-        """Takes (name, is neither file nor folder, is folder) for each entry."""
-        odd = next((name for name, other, _ in every if other), None)
+        """The names of files: (name, is it something else, is it a folder) for each."""
+        odd = next((name for name, other, _ in every if other and not re.search(r"(^|/)build/?$", name)), None)
         out = next((name for name, _, _ in every if name.startswith("/") or ".." in name.split("/")), None)
         self.files = [re.sub(r"^(\./)+", "", name) for name, _, folder in every if not folder]
         self.true_names = dict(zip(self.files, [name for name, _, folder in every if not folder]))
@@ -84,8 +85,8 @@ class Submission:
         """Names that may be the chapter's `file`, with or without folders; normally one."""
         for ending in (f"{chapter}/{file}", file, file.rsplit("/", 1)[-1]):
             found = [name for name in self.files if name == ending or name.endswith("/" + ending)]
-            if found:
-                return found
+            if found:  # of a whole starter the student's, not the copy in course
+                return [name for name in found if "course" not in name.split("/")] or found
         return []
 
     def bytes(self, name):

@@ -49,7 +49,7 @@ list() { find "$@" 2>/dev/null | sort; }
 each() { printf '%s\n' "$@"; }
 
 # The chapter without solutions; the sources of common and earlier chapters that it needs.
-own=$(list "$chapter" -type f ! -name planted.txt ! -path "$chapter/program/peers/*" ! -path "$chapter/machines/*" \
+own=$(list "$chapter" -type f ! -name planted.txt ! -path "$chapter/machines/*" \
     ! -name '*.md' ! -name '*.ipynb' ! -path '*/exercise/numbers*' ! -path '*/tests/*')
 [ -z "$with_tests" ] || own="$own $(list "$chapter/tests" -type f ! -name mine.c ! -name 'mistakes.*')"
 [ "$parts" != bugs ] || own="$own $chapter/exercise/planted.txt common/tools/mistakes.awk common/tools/racecheck_cuda.sh"
@@ -61,8 +61,8 @@ own=$(list "$chapter" -type f ! -name planted.txt ! -path "$chapter/program/peer
     list common/check common/cpu common/files common/lab common/measure common/problem common/program common/setup.sh common/docs/GLOSSARY.md
     list common/data common/tests/golden -type f ! -name '*.py'
     case $own in *.cu*) list common/cuda -type f ! -name '*.md' ! -path '*/tests/*' ;; esac
-    case $number in 04 | 05)  # a model that can write with the student's step
-        for file in python.mk binding.h binding.c "binding_$number.c" fetch.sh find.sh model.sh flash.py look.py write.py write_check.py write_reference.json; do
+    case $number in 04 | 05)  # the model in which the student's step can write
+        for file in python.mk binding.c "steps_$number.c" fetch.sh find.sh model.sh flash.py look.py write.py write_check.py write_reference.json; do
             [ ! -f "common/python/$file" ] || echo "common/python/$file"
         done ;;
     esac

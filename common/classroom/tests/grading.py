@@ -324,7 +324,7 @@ def behind_other_walls():
         made = Path(tempfile.mkdtemp())
         os.chmod(made, 0o777)
         code, said = run(shutil.which("setpriv"), "--reuid", "65534", "--clear-groups", sys.executable, GRADING, "grade", PATH=path, SUBMISSION=top, CHAPTER="01", SEED="5", HOME="/tmp",
-                         REPORTS=made / name, BUILDS="plain", TMPDIR="", QUIET="", **{"PYTHONDONTWRITEBYTECODE": "1", **more})
+                         REPORTS=made / name, TMPDIR="", QUIET="", **{"PYTHONDONTWRITEBYTECODE": "1", "BUILDS": "plain", **more})
         shutil.rmtree(made)
         return code, said
     if os.access(os.path.realpath(sys.executable), os.X_OK) and run("setpriv", "--reuid", "65534", "--clear-groups", sys.executable, "-c", "")[0] != 0:
@@ -333,6 +333,10 @@ def behind_other_walls():
     check(code == 2 and "the package bubblewrap" in said and said.count("\n") == 1, f"{code} {said}")
     code, said = as_nobody("b", str(empty), TRUSTED="yes")
     check(code == 0 and "it ended with status 7" in said, f"{code} {said}")
+    (top / SOFTMAX).write_text(program("right(x, y, n); unlink(\"out/counts.npy\"); mkfifo(\"out/counts.npy\", 0666);", "#include <sys/stat.h>\n"))
+    code, said = as_nobody("d", str(empty), TRUSTED="yes", BUILDS="plain|counted")
+    check(code == 0 and "it ended without counts" in said, f"{code} {said}")
+    (top / SOFTMAX).write_text(program("right(x, y, n); if (fopen(\"/etc/passwd\", \"r\")) _exit(7);"))
     if shutil.which("bwrap"):
         code, said = as_nobody("c", os.environ["PATH"])
         check("passes, output: 3 of 3" in said or "the package bubblewrap" in said, f"{code} {said}")
@@ -373,6 +377,15 @@ def archives():
     for text, words in (("", "it is empty"), ("x" * 300000, "it is larger than"), ("a\0b", "it has a NUL")):
         refused(folder_of({"standard_softmax.c": text}), words)
     refused(folder_of({"a/standard_softmax.c": "x", "b/standard_softmax.c": "y"}), "more than once")
+    starter = folder_of({SOFTMAX: "mine", f"course/{SOFTMAX}": "a copy"})
+    (starter / "build").symlink_to("course/build")
+    check(Submission(starter).text("01_standard_softmax", "standard_softmax.c") == ("mine", ""), "a whole starter")
+    with tarfile.open(work / "e.tar", "w", format=tarfile.GNU_FORMAT) as archive:
+        archive.addfile(tarfile.TarInfo("a"))
+        member = tarfile.TarInfo("b")
+        member.size = -512  # the next is this again
+        archive.addfile(member)
+    refused(work / "e.tar", "more than 5000 files")
     refused(folder_of({"standard_softmax (1).c": "x"}), r"not in the submission, which has standard_softmax \(1\).c")
     (work / "n.tar.gz").write_text("nothing")
     refused(work / "n.tar.gz", "cannot be read")
@@ -448,8 +461,19 @@ def a_class():
     code, said = grader("all", FOLDER=top, CHAPTER="01", SEED="7", REPORTS=at, SEEDS=seeds, BUILDS="plain")
     rows = (at / "grades.csv").read_text().splitlines()
     check(code == 0 and rows[0] == "submission,passes output,passes counts,passes sanitizer,tests mutants,questions numbers,questions hand,earned,points,seed,variant,as_course,as_others,note", said + rows[0])
-    check(rows[1].startswith('"ann",3,0,0,,0,,3,16,7,17,1 of 1,,') and rows[2].startswith('"bob",3,0,0,,0,,3,16,7,18,0 of 1,"cyd",'), "\n".join(rows))
-    check(',19,0 of 1,"bob","STARTER has seed 4, the list 19' in rows[3] and '"dan",0,0,0,,0,,0,16,7,,0 of 1,,"not in the list of seeds; passes: ' in rows[4], "\n".join(rows))
+    check(rows[1].startswith('"ann",3,0,0,,0,,3,16,7,17,1 of 1,,') and rows[2].startswith('"bob",3,0,0,,0,,3,16,7,18,0 of 1,"cyd (1)",'), "\n".join(rows))
+    check(',19,0 of 1,"bob (1)","STARTER has seed 4, the list 19' in rows[3] and '"dan",0,0,0,,0,,0,16,7,,0 of 1,,"not in the list of seeds; passes: ' in rows[4], "\n".join(rows))
+
+
+@test
+def what_never_ends_is_read_once():
+    """A comment, a text, a gap, a test and a number that end nowhere: a class waited hours for those of 200 kB."""
+    begin = time.monotonic()
+    for text in ("/* " * 20000, '"' + '\\"' * 30000, "// BEGIN SOLUTION\n" * 4000, "Test(\n" * 10000):
+        list(similar.units_of({"passes": ["standard_softmax.c:1"]}, {"standard_softmax.c": text}))
+        similar.blocks(text)
+    list(grade.judge_numbers("01_standard_softmax", 0, "0.l = " + "1" * 20000 + "x"))
+    check(time.monotonic() < begin + 5, "it takes long")
 
 
 @test

@@ -9,7 +9,7 @@ set yrange [-3.2:3.2]
 set ytics 1
 set ylabel 'scores'
 set label 1 'm, the maximum so far' at 20,2.05 textcolor rgb blue
-set label 2 'the scores x_j' at 53,-2.7 textcolor rgb ink
+set label 2 'the scores x_j' at 41,-2.6 textcolor rgb ink
 plot data using 1:2 with points pointtype 7 pointsize 0.45 linecolor rgb ink, \
      data using 1:3 with steps linewidth 2.5 linecolor rgb blue
 

@@ -16,7 +16,7 @@ set label 2 'B: K^T  or V' at 23, 17 center textcolor rgb ink
 set label 3 'C: S or O' at 34, 17 center textcolor rgb ink
 set style fill solid 1 noborder
 tint(lane) = lane == 9 ? 0x0072B2 : int(lane) / 4 == 2 ? 0xcfe3f0 : 0xf2f4f5
-set title 'number: the lane; dark: what lane 9 has; light: its rows and its column' textcolor rgb ink
+set title 'number: the lane; blue: what lane 9 has; pale blue: its rows and its column' textcolor rgb ink
 plot data using ($1 + 0.5):($2 + 0.5):(0.46):(0.46):(tint($3)) with boxxyerror linecolor rgb variable, \
-     data using ($1 + 0.5):($2 + 0.5):(sprintf('%d', $3)):($3 == 9 ? 0xffffff : 0x767e87) \
+     data using ($1 + 0.5):($2 + 0.5):(sprintf('%d', $3)):($3 == 9 ? 0xffffff : 0x59626b) \
          with labels font ',10' textcolor rgb variable

@@ -17,7 +17,7 @@ set style fill solid 1 noborder
 tint(lane) = lane == 9 ? 0x0072B2 : word('0xf2f4f5 0xcfe3f0 0xf2f4f5 0xf2f4f5', int(lane) / 8 + 1) + 0
 set for [k = 0:32] arrow k + 1 from k, 0 to k, 16 nohead linecolor rgb '#ffffff' front
 set for [k = 0:16] arrow k + 40 from 0, k to 32, k nohead linecolor rgb '#ffffff' front
-set title 'the number is the lane; dark: what lane 9 has, light: the lanes that share its rows' textcolor rgb ink
+set title 'number: the lane; blue: what lane 9 has; pale blue: the lanes that share its rows' textcolor rgb ink
 plot data using ($1 + 0.5):($2 + 0.5):(0.5):(0.5):(tint($3)) with boxxyerror linecolor rgb variable, \
-     data using ($1 + 0.5):($2 + 0.5):(sprintf('%d', $3)):($3 == 9 ? 0xffffff : 0x767e87) \
+     data using ($1 + 0.5):($2 + 0.5):(sprintf('%d', $3)):($3 == 9 ? 0xffffff : 0x59626b) \
          with labels font ',10' textcolor rgb variable

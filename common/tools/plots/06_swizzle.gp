@@ -15,7 +15,7 @@ set xlabel 'the first of four banks, rows as they come and swizzled' offset 0, 0
 set ylabel 'rows of 64 elements' offset 1, 0
 set style fill solid 1 noborder
 tint(piece) = piece == 3 ? 0x0072B2 : 0xf2f4f5
-set title 'the number is the piece; dark: the eight that ldmatrix reads together' textcolor rgb ink
+set title 'the number is the piece; blue: the eight that ldmatrix reads together' textcolor rgb ink
 plot data using ($1 + 0.5):($2 + 0.5):(0.46):(0.46):(tint($3)) with boxxyerror linecolor rgb variable, \
-     data using ($1 + 0.5):($2 + 0.5):(sprintf('%d', $3)):($3 == 3 ? 0xffffff : 0x767e87) \
+     data using ($1 + 0.5):($2 + 0.5):(sprintf('%d', $3)):($3 == 3 ? 0xffffff : 0x59626b) \
          with labels font ',12' textcolor rgb variable

@@ -17,7 +17,7 @@ unset xtics
 set style fill solid 1 noborder
 set lmargin 8
 set rmargin 10
-tint(kind) = word('0x0072B2 0xD55E00 0x767e87', int(kind)) + 0
+tint(kind) = word('0x0072B2 0xD55E00 0x59626b', int(kind)) + 0
 unset key
 set label 3 awk('NR == 1 { sub("# ", ""); print }') . ', bf16' at screen 0.02, 0.955 textcolor rgb ink
 set label 4 'mma' at screen 0.43, 0.955 textcolor rgb blue

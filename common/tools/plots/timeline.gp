@@ -25,7 +25,7 @@ do for [k = 1:rows] {
         at graph 0, first k - 1 right offset -1, 0 textcolor rgb ink
 }
 set style fill solid 1 border rgb '#ffffff'
-tint(kind) = word('0x767e87 0xCC79A7 0xD55E00 0x0072B2 0x009E73 0x56B4E9 0x8a6d00 0x4b5563', int(kind)) + 0
+tint(kind) = word('0x59626b 0xCC79A7 0xD55E00 0x0072B2 0x009E73 0x56B4E9 0x8a6d00 0x4b5563', int(kind)) + 0
 boxes = "data using (($2 + $3) / 2):1:2:3:($1 - 0.36):($1 + 0.36):(tint($4)) with boxxyerror linecolor rgb variable"
 labels(which, size) = sprintf(", data using (($2 + $3) / 2):1:(%s ? strcol(5) : '') " . \
     "with labels noenhanced font ',%d' textcolor rgb '#ffffff'", which, size)

@@ -52,6 +52,13 @@ class Book(InAFolder):
         self.assertEqual(Path("book/code/page.html").read_text(encoding="utf-8"),
                          '<a href="../README.html" target="_top"><a href="https://a.org/b.md">')
 
+    def test_reports_lose_their_margin_and_nothing_else_does(self):
+        margin = " " * book.MARGIN
+        self.assertEqual(book.without_margin(f"{'Steps':18} # step\n{margin} 1 fa2\n\n{'By hand':18}x\n{margin}y"),
+                         "Steps\n # step\n 1 fa2\n\nBy hand\nx\ny")
+        for text in ("CUDA on the CPU: data race\n    in kernel", f"thread 0    thread 1\n{margin}x", f"  a\n{margin}b", "N = 3"):
+            self.assertEqual(book.without_margin(text), text)
+
     def test_links_that_lead_nowhere_are_named(self):
         page, other = Path("code/a.c").absolute(), Path("README.md").absolute()
         ids = {page: {"here"}, other: set()}

@@ -29,7 +29,7 @@ class Layers(unittest.TestCase):
         self.assertEqual(self.said({
             "05_x/program/a.c": "common/check/tolerance.h", "common/check/tolerance.h": "common/cpu/memory.h",
             "common/files/npy.h": "common/problem/shape.h", "06_x/kernels/a.cu": "05_x/steps/a.h",
-            "05_x/program/python/binding.c": "common/python/binding.h",
+            "05_x/program/peers/a.c": "common/peers/a.h",
             "01_x/tests/a.c": "05_x/steps/a.h"}), (0, ""))
 
     def test_an_include_that_goes_up_is_named_with_both_files(self):
@@ -37,7 +37,7 @@ class Layers(unittest.TestCase):
                                ("common/program/a.c", "05_x/program/a.h"), ("01_x/a.c", "02_x/a.h"),
                                ("05_x/kernels/a.cuh", "06_x/kernels/a.cuh"),
                                ("common/cuda/a.cpp", "common/peers/a.h"),
-                               ("07_x/steps/a.cu", "common/python/binding.h")):
+                               ("07_x/steps/a.cu", "common/python/a.h")):
             self.assertEqual(self.said({file: included}),
                              (1, f"{file}:2: includes {included}, which is above it\n"))
 

@@ -1,10 +1,10 @@
 /*
- * What chapter 04's program prints besides its result.
+ * story.c: what the program shows of the chapter besides its verdict.
  */
-#ifndef FLASH_NO_TILING_STORY_H
-#define FLASH_NO_TILING_STORY_H
+#ifndef FLASH_NO_TILING_PROGRAM_H
+#define FLASH_NO_TILING_PROGRAM_H
 
-#include "common/check/attention_check.h"
+#include "common/problem/attention_input.h"
 #include "common/program/options.h"
 
 /* What `make 04` shows before its input; and what --story asks for, with its exit status. */
@@ -16,9 +16,5 @@ void trace_rows(const struct attention_input *input);
 
 /* The part "Speed": one pass against three, N = 256 to 8192. */
 void bench_against_standard(const char *csv);
-
-/* The chapter's line in the table of `make run`. */
-void write_summary(const char *csv, const struct attention_input *input, size_t accesses,
-                   struct attention_errors errors);
 
 #endif

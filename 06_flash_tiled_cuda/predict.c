@@ -1,15 +1,7 @@
 /*
- * The closed forms of every kernel's accesses to global memory, and counted runs to hold against them.
+ * The closed forms of every kernel's accesses to global memory.
  */
-#include "06_flash_tiled_cuda/program/chapter.h"
-#include "06_flash_tiled_cuda/program/stages.h"
-#include "common/cpu/memory.h"
-#include "common/cuda/cpu.h"
-#include "common/measure/traffic.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "06_flash_tiled_cuda/program.h"
 
 static size_t min(size_t a, size_t b)
 {
@@ -22,8 +14,6 @@ static size_t keys_attended(const struct attention *p, size_t i)
     const ptrdiff_t attended = (ptrdiff_t)i + attention_band(p).high + 1;
     return attended < 0 ? 0 : min((size_t)attended, p->Nk);
 }
-
-// ---- predictions --------------------------------------------------------------------------------
 
 void predict_naive(const struct attention *p, struct tile_size s, struct accesses *a)
 {
@@ -127,34 +117,4 @@ void predict_complete(const struct attention *p, struct tile_size s, struct acce
             }
     with_keys(p, attention_rows(p), keys,
               p->dtype == DTYPE_F32 ? "tiles' keys d" : "tiles' keys d / 2", a);
-}
-
-// ---- counting -----------------------------------------------------------------------------------
-
-bool kernel_can_be_counted(const struct attention *p)
-{
-    return (double)attention_rows(p) * (double)p->Nk * (double)p->d <= 1e7;
-}
-
-struct count count_kernel(const struct step *kernel, const struct attention_input *input)
-{
-    struct count c = { .pairs = attention_pairs(&input->p) };
-    const struct kernel_shape shape = kernel_shape_of(kernel, input);
-    traffic_reset();
-    cuda_cpu_watch(CUDA_WATCH_TRAFFIC);  // from here on arrays with a name are instrumented
-    struct on_device l = kernel_load(kernel, &device_instrumented, input);
-    kernel_launch(&l);
-    cuda_cpu_watch(0);
-    kernel->predict(&input->p, (struct tile_size){ shape.Br, shape.Bc }, &c.accesses);
-    kernel_unload(&l);
-
-    const bool other = kernel->formula_16 && input->p.dtype != DTYPE_F32;
-    const char *const formula = other ? kernel->formula_16 : kernel->formula;
-    c.as_predicted = accesses_sum(&c.accesses, formula, &c.total);
-    const size_t rows = attention_rows(&input->p);
-    c.slow_bytes = sizeof(float) * rows *
-                   ((kernel->stores & STORES_SCORES ? 2 * input->p.Nk : 0) +
-                    (kernel->stores & STORES_STATISTICS ? 2 : 0));
-    traffic_reset();  // its arrays are forgotten
-    return c;
 }

@@ -2,8 +2,8 @@
  * The machine that kernels run on: its memory, and what it can do. Implemented by CUDA sources, so
  * in each of their builds: for the CPU, for the CPU with instrumented accesses, and for a GPU.
  */
-#ifndef FLASH_TILED_CUDA_DEVICE_H
-#define FLASH_TILED_CUDA_DEVICE_H
+#ifndef COMMON_LAB_DEVICE_H
+#define COMMON_LAB_DEVICE_H
 
 #include <stddef.h>
 
@@ -71,6 +71,21 @@ struct device {
 };
 
 extern const struct device device_cpu, device_instrumented, device_gpu;
+
+/*
+ * The current device, on which kernels run as steps, and the stream that they are started on. NULL is the CPU, and the default
+ * stream.
+ */
+void device_use(const struct device *device, cudaStream_t stream);
+const struct device *device_current(void);
+cudaStream_t device_stream(void);
+
+/* "on the CPU, standing in for a GPU", or the GPU's name; the text is good until the next call. */
+const char *device_text(const struct device *device);
+
+/* How many of a kernel's blocks run: of those that are persistent, no more than the device has multiprocessors. */
+struct step;
+size_t step_blocks(const struct step *kernel, size_t blocks, const struct device *device);
 
 #ifdef __cplusplus
 }

@@ -1,17 +1,21 @@
-#include "04_flash_no_tiling/program/story.h"
-
+/*
+ * What chapter 04 shows besides its input: six words by hand, and by --story the rest of its page; --trace and --bench.
+ */
+#include "common/program/story.h"
 #include "02_safe_softmax/safe_softmax.h"
 #include "04_flash_no_tiling/flash_no_tiling.h"
 #include "04_flash_no_tiling/flash_row.h"
 #include "04_flash_no_tiling/fusion.h"
+#include "04_flash_no_tiling/program.h"
 #include "04_flash_no_tiling/standard_attention.h"
+#include "common/check/attention_check.h"
 #include "common/cpu/memory.h"
+#include "common/measure/accesses.h"
 #include "common/measure/bench.h"
 #include "common/measure/traffic.h"
 #include "common/measure/watch.h"
 #include "common/program/attention_load.h"
 #include "common/program/report.h"
-#include "common/program/story.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +34,7 @@ static void show_row(const struct attention *p, const float *Q, const float *K, 
     for (size_t j = 0; j < p->Nk; j++) {
         if (!visible(p, b, h, i, j))
             continue;
-        flash_row_see(&row, K + kv + j * p->d, V + kv + j * p->d, p->d, p->scale);
+        flash_row_update(&row, K + kv + j * p->d, V + kv + j * p->d, p->d, p->scale);
         report_line("%4zu %8.4g %8.4f   %s", j, (double)row.m, (double)row.l,
                     report_row("%.4f", row.o, p->d, text, sizeof text));
     }
@@ -97,7 +101,7 @@ static void one_pass_by_hand(void)
     flash_row_begin(&row, word_Q + QUERY * WIDTH, WIDTH);
     for (size_t j = 0; j < WORDS; j++) {
         const float *const k = word_K + j * WIDTH, *const q = row.q;
-        flash_row_see(&row, k, word_V + j * WIDTH, WIDTH, 1.0f);
+        flash_row_update(&row, k, word_V + j * WIDTH, WIDTH, 1.0f);
         report_line("%-10s%7g%6g%9.4f   [%.4f %.4f]", word[j], (double)(q[0] * k[0] + q[1] * k[1]),
                     (double)row.m, (double)row.l, (double)row.o[0], (double)row.o[1]);
     }
@@ -269,23 +273,4 @@ void bench_against_standard(const char *csv)
     report_line("one core of %s", bench_machine());
     if (csv)
         report_csv(csv, text);
-}
-
-void write_summary(const char *csv, const struct attention_input *input, size_t accesses,
-                   struct attention_errors errors)
-{
-    struct job job = { input, allocate(attention_query_elements(&input->p), sizeof(float), "O") };
-    struct bench all = { .name = "one pass", .work = one_pass, .arg = &job };
-    bench_run(&all, 1, 0.05);
-    free(job.O);
-    const struct summary summary = {
-        .accesses = "2 d / pair",
-        .counted = accesses,
-        .extra_bytes = (2 * input->p.d + 2) * sizeof(float),
-        .milliseconds = 1e3 * all.best,
-        .error = errors.reference,
-        .previous = "standard attention",
-        .previous_error = errors.previous,
-    };
-    report_summary(csv, &summary);
 }

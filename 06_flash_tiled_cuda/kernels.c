@@ -1,0 +1,377 @@
+/*
+ * The chapter's kernels, in order: a row is all that the program knows of a kernel (common/program/step.h). `run` copies its arrays to the
+ * current device, launches it and copies its output back (kernels/device/run.h); `watched` is the same in the build that counts
+ * accesses.
+ */
+#include "05_flash_tiled_cpu/steps/tile.h"
+#include "06_flash_tiled_cuda/kernels/device/choice.h"
+#include "06_flash_tiled_cuda/kernels/device/run.h"
+#include "06_flash_tiled_cuda/kernels/parts/tiles.h"
+#include "06_flash_tiled_cuda/program.h"
+
+// ---- grids and tiles ----------------------------------------------------------------------------
+
+static struct kernel_shape shape_naive(const struct attention *p)
+{
+    return (struct kernel_shape){ p->B * p->H * ceil_div(p->Nq, 16) * ceil_div(p->Nk, 16), 256, 1,
+                                  1 };
+}
+
+static struct kernel_shape shape_fa1(const struct attention *p)
+{
+    return (struct kernel_shape){ p->B * p->H, 256, FA1_BR, FA1_BC(p->d) };
+}
+
+static struct kernel_shape shape_fa2(const struct attention *p)
+{
+    const size_t Br = FA2_BR(p->d);
+    return (struct kernel_shape){ p->B * p->H * ceil_div(p->Nq, Br), 128, Br, FA2_BC };
+}
+
+static struct kernel_shape shape_turing(const struct attention *p)
+{
+    const size_t blocks = p->B * p->H * ceil_div(p->Nq, TURING_BR);
+    return (struct kernel_shape){ blocks, 128, TURING_BR, TENSOR_BC(p->d) };
+}
+
+static struct kernel_shape shape_tensor(const struct attention *p)
+{
+    const size_t blocks = p->B * p->H * ceil_div(p->Nq, TENSOR_BR);
+    return (struct kernel_shape){ blocks, 128, TENSOR_BR, TENSOR_BC(p->d) };
+}
+
+static struct kernel_shape shape_hopper(const struct attention *p)
+{
+    const size_t blocks = p->B * p->H * ceil_div(p->Nq, TENSOR_BR);
+    return (struct kernel_shape){ blocks, 256, TENSOR_BR, HOPPER_BC };
+}
+
+static struct kernel_shape shape_roles(const struct attention *p)
+{
+    struct kernel_shape shape = shape_hopper(p);
+    shape.threads += 128;  // who ask for tiles
+    return shape;
+}
+
+static struct kernel_shape shape_store(const struct attention *p)
+{
+    const size_t Br = STORE_BR(p->d), blocks = p->B * p->H * ceil_div(p->Nq, Br);
+    return (struct kernel_shape){ blocks, 2 * Br + 128, Br, STORE_BC(p->d, p->causal) };
+}
+
+static struct kernel_shape shape_power(const struct attention *p)
+{
+    struct kernel_shape shape = shape_tensor(p);
+    shape.Bc = POWER_BC(p->d);
+    return shape;
+}
+
+// The first tile of each d is the kernel's own: tiles.h.
+#define TILE(d, Br, Bc, bands, blocks) { d, Br, Bc, 32 * (Br) / (16 * (bands)) },
+static const struct kernel_tile budget_tiles[] = { BUDGET_TILES(TILE){ 0 } };
+static const struct kernel_tile complete_tiles[] = { COMPLETE16_TILES(TILE){ 0 } };
+
+// ---- what runs them -----------------------------------------------------------------------------
+
+/* run_NAME and watch_NAME, which start the kernel called NAME by its launchers. */
+#define KERNEL(name)                                                                             \
+    DECLARE_LAUNCHERS(kernel_launcher, name)                                                     \
+    static kernel_launcher *const name##_launchers[BUILDS] = LAUNCHERS(name);                    \
+    static void run_##name(const struct attention *p, struct tile_size size, struct tensors x)   \
+    {                                                                                            \
+        kernel_run(step_named(&table, #name), name##_launchers, p, size, x);                     \
+    }                                                                                            \
+    static void watch_##name(const struct attention *p, struct tile_size size, struct tensors x) \
+    {                                                                                            \
+        kernel_run_watched(step_named(&table, #name), name##_launchers, p, size, x);             \
+    }
+// clang-format off
+KERNEL(naive)
+KERNEL(fa1)
+KERNEL(fa2)
+KERNEL(ahead)
+KERNEL(turing)
+KERNEL(mma)
+KERNEL(swizzle)
+KERNEL(async)
+KERNEL(exp2)
+KERNEL(skip)
+KERNEL(rescale)
+KERNEL(budget)
+KERNEL(wgmma)
+KERNEL(roles)
+KERNEL(overlap)
+KERNEL(pingpong)
+KERNEL(persistent)
+KERNEL(store)
+KERNEL(complete)
+// clang-format on
+
+// ---- the rows -----------------------------------------------------------------------------------
+
+/* What every kernel supports. */
+enum { SHAPES = SUPPORTS_CAUSAL | SUPPORTS_GROUPED_HEADS | SUPPORTS_LSE };
+
+static const struct step kernels[] = {
+    {
+        .name = "naive",
+        .idea = "three kernels, S and P in global memory",
+        .is_kernel = true,
+        .run = run_naive,
+        .watched = watch_naive,
+        .formula = "(4 d + 5) / pair + …",
+        .predict = predict_naive,
+        .shape = shape_naive,
+        .f32 = { .only = { 16, 32, 64, 96, 128 } },
+        .supports = SHAPES,
+        .stores = STORES_SCORES,
+    },
+    {
+        .name = "fa1",
+        .idea = "tiles in shared memory, one block per head",
+        .is_kernel = true,
+        .run = run_fa1,
+        .watched = watch_fa1,
+        .formula = "Tc (3 Nq d + 4 Nq) + …",
+        .predict = predict_fa1,
+        .shape = shape_fa1,
+        .f32 = { .only = { 16, 32, 64, 96, 128 } },
+        .supports = SHAPES,
+        .stores = STORES_STATISTICS,
+    },
+    {
+        .name = "fa2",
+        .idea = "one block per tile of queries, sums in registers",
+        .is_kernel = true,
+        .run = run_fa2,
+        .watched = watch_fa2,
+        .formula = "2 d / key + …",
+        .predict = predict_fa2,
+        .shape = shape_fa2,
+        .f32 = { .only = { 16, 32, 64, 96, 128 } },
+        .supports = SHAPES,
+    },
+    {
+        .name = "ahead",
+        .idea = "the next slice is loaded during the products",
+        .is_kernel = true,
+        .run = run_ahead,
+        .watched = watch_ahead,
+        .formula = "2 d / key + …",
+        .predict = predict_fa2,
+        .shape = shape_fa2,
+        .f32 = { .only = { 16, 32, 64, 96, 128 } },
+        .supports = SHAPES,
+    },
+    {
+        .name = "turing",
+        .idea = "tensor cores of a T4: float16 inputs, float32 sums",
+        .is_kernel = true,
+        .run = run_turing,
+        .watched = watch_turing,
+        .formula = "d / key + …",
+        .predict = predict_tensor,
+        .shape = shape_turing,
+        .f16 = { .only = { 64, 128 } },
+        .float16_only = true,
+        .supports = SHAPES,
+        .compute_capability = 75,
+    },
+    {
+        .name = "mma",
+        .idea = "Ampere: products twice as long, and bfloat16",
+        .is_kernel = true,
+        .run = run_mma,
+        .watched = watch_mma,
+        .formula = "d / key + …",
+        .predict = predict_tensor,
+        .shape = shape_tensor,
+        .f16 = { .only = { 64, 128 } },
+        .supports = SHAPES,
+    },
+    {
+        .name = "swizzle",
+        .idea = "no bank conflicts in shared memory",
+        .is_kernel = true,
+        .run = run_swizzle,
+        .watched = watch_swizzle,
+        .formula = "d / key + …",
+        .predict = predict_tensor,
+        .shape = shape_tensor,
+        .f16 = { .only = { 64, 128 } },
+        .supports = SHAPES,
+    },
+    {
+        .name = "async",
+        .idea = "two stages: the next tile is copied meanwhile",
+        .is_kernel = true,
+        .run = run_async,
+        .watched = watch_async,
+        .formula = "d / key + …",
+        .predict = predict_tensor,
+        .shape = shape_tensor,
+        .f16 = { .only = { 64, 128 } },
+        .supports = SHAPES,
+    },
+    {
+        .name = "exp2",
+        .idea = "the scale folded into a power of 2",
+        .is_kernel = true,
+        .run = run_exp2,
+        .watched = watch_exp2,
+        .formula = "d / key + …",
+        .predict = predict_tensor,
+        .shape = shape_power,
+        .f16 = { .only = { 64, 128 } },
+        .supports = SHAPES,
+    },
+    {
+        .name = "skip",
+        .idea = "masks only in tiles that need one",
+        .is_kernel = true,
+        .run = run_skip,
+        .watched = watch_skip,
+        .formula = "d / key + …",
+        .predict = predict_tensor,
+        .shape = shape_power,
+        .f16 = { .only = { 64, 128 } },
+        .supports = SHAPES,
+    },
+    {
+        .name = "rescale",
+        .idea = "O rescaled only when the maximum grew a lot",
+        .is_kernel = true,
+        .run = run_rescale,
+        .watched = watch_rescale,
+        .formula = "d / key + …",
+        .predict = predict_tensor,
+        .shape = shape_power,
+        .f16 = { .only = { 64, 128 } },
+        .supports = SHAPES,
+    },
+    {
+        .name = "budget",
+        .idea = "tile sizes that fit the registers: --br, --bc",
+        .is_kernel = true,
+        .run = run_budget,
+        .watched = watch_budget,
+        .formula = "d / key + …",
+        .predict = predict_tensor,
+        .tiles = budget_tiles,
+        .f16 = { .only = { 64, 128 } },
+        .supports = SHAPES,
+    },
+    {
+        .name = "wgmma",
+        .idea = "Hopper: TMA copies and warpgroup MMA",
+        .is_kernel = true,
+        .run = run_wgmma,
+        .watched = watch_wgmma,
+        .formula = "d / key + …",
+        .predict = predict_wgmma,
+        .shape = shape_hopper,
+        .f16 = { .only = { 64, 128 } },
+        .supports = SHAPES,
+        .compute_capability = 90,
+    },
+    {
+        .name = "roles",
+        .idea = "a producer loads tiles, consumers compute",
+        .is_kernel = true,
+        .run = run_roles,
+        .watched = watch_roles,
+        .formula = "d / key + …",
+        .predict = predict_boxes,
+        .shape = shape_roles,
+        .f16 = { .only = { 64, 128 } },
+        .supports = SHAPES,
+        .compute_capability = 90,
+    },
+    {
+        .name = "overlap",
+        .idea = "softmax placed before the wait for a product",
+        .is_kernel = true,
+        .run = run_overlap,
+        .watched = watch_overlap,
+        .formula = "d / key + …",
+        .predict = predict_boxes,
+        .shape = shape_roles,
+        .f16 = { .only = { 64, 128 } },
+        .supports = SHAPES,
+        .compute_capability = 90,
+    },
+    {
+        .name = "pingpong",
+        .idea = "two consumers alternate on the tensor cores",
+        .is_kernel = true,
+        .run = run_pingpong,
+        .watched = watch_pingpong,
+        .formula = "d / key + …",
+        .predict = predict_boxes,
+        .shape = shape_roles,
+        .f16 = { .only = { 64, 128 } },
+        .supports = SHAPES,
+        .compute_capability = 90,
+    },
+    {
+        .name = "persistent",
+        .idea = "persistent blocks take the longest tile left",
+        .is_kernel = true,
+        .run = run_persistent,
+        .watched = watch_persistent,
+        .formula = "d / key + …",
+        .predict = predict_boxes,
+        .shape = shape_roles,
+        .f16 = { .only = { 64, 128 } },
+        .supports = SHAPES,
+        .stores = STORES_COUNTERS,
+        .compute_capability = 90,
+    },
+    {
+        .name = "store",
+        .idea = "O leaves by the TMA, from shared memory",
+        .is_kernel = true,
+        .run = run_store,
+        .watched = watch_store,
+        .formula = "d / key + …",
+        .predict = predict_boxes,
+        .shape = shape_store,
+        .f16 = { .only = { 64, 128 } },
+        .supports = SHAPES,
+        .stores = STORES_COUNTERS,
+        .compute_capability = 90,
+    },
+    {
+        .name = "complete",
+        .idea = "every option but --softcap",
+        .is_kernel = true,
+        .run = run_complete,
+        .watched = watch_complete,
+        .formula = "2 d / key + …",
+        .formula_16 = "d / key + …",
+        .predict = predict_complete,
+        .shape = shape_fa2,
+        .tiles = complete_tiles,
+        .f32 = { .most = 128 },
+        .f16 = { .only = { 32, 64, 96, 128, 256 } },
+        .supports = SUPPORTS_EVERYTHING | SUPPORTS_LSE,
+    },
+};
+
+const struct step_table table = { kernels, sizeof kernels / sizeof kernels[0], .first = 1,
+                                  .width = 10 };
+
+const struct chapter chapter = {
+    .program = {
+        .chapter = 6,
+        .name = "06_flash_tiled_cuda",
+        .summary = "attention by tiles in CUDA, on a GPU or on a CPU that stands in for one",
+        .example = "--n-q 203 --n-k 113 --d 64 --heads 4 --kv-heads 2 --causal --step all",
+    },
+    .number = "06",
+    .title = "Flash attention, tiled",
+    .idea = "in CUDA: a thread for every row and key",
+    .next = "07_backward: gradients, by computing again instead of storing",
+    .table = &table,
+    .unsupported = step_unsupported_here,
+};

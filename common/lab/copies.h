@@ -1,0 +1,46 @@
+/*
+ * Arrays in a device's memory: copies in the kernels' types, and poisoned room. Reports and the access counter call an array
+ * `name`; release it with device_release_all or device->release.
+ */
+#ifndef COMMON_LAB_COPIES_H
+#define COMMON_LAB_COPIES_H
+
+#include "common/lab/device.h"
+#include "common/problem/attention.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Room for so many bytes; and where accesses to it are not counted. */
+void *device_room(const struct device *device, size_t bytes, const char *name);
+void *device_room_uncounted(const struct device *device, size_t bytes, const char *name);
+
+/* The same bytes; NULL for NULL. */
+void *device_copy(const struct device *device, const void *host, size_t bytes, const char *name);
+
+/* n numbers, rounded to a 16-bit type. */
+uint16_t *device_copy_rounded(const struct device *device, const float *host, size_t n,
+                              enum dtype type, const char *name);
+
+/* Poisoned room for n numbers: tolerance.h detects what a kernel did not write. */
+float *device_poisoned(const struct device *device, size_t n, const char *name);
+uint16_t *device_poisoned_16(const struct device *device, size_t n, const char *name);
+
+/* Replaces a problem's masks by copies, whose accesses are not counted. */
+void device_copy_masks(const struct device *device, struct attention *p);
+
+/* Copies to the host; from 16-bit numbers to float32, where poison stays poison. */
+void device_download(const struct device *device, void *host, const void *array, size_t bytes);
+void device_download_16(const struct device *device, float *host, const uint16_t *array, size_t n,
+                        enum dtype type);
+
+void device_release_all(const struct device *device, const void *const *arrays, size_t n);
+
+/*
+ * From now on the arrays above stay in the device's memory: one whose name is there already is neither allocated nor filled again,
+ * nothing is downloaded or released, and so a kernel's run is its launches alone. That is for benchmarks. Each copy of a
+ * problem, from 1 on, has its own arrays. 0 ends this, and releases them all.
+ */
+void device_keep(const struct device *device, size_t copy);
+
+#endif
