@@ -28,7 +28,7 @@ static void bench(const char *csv)
 int main(int argc, char **argv)
 {
     const struct options o = options_parse(&program, argc, argv);
-    const bool screen = argc == 1;  // nothing is asked for: what the page shows
+    const bool screen = argc == 1;  // no arguments: what the page shows
     struct scores scores = scores_load(&o);
     struct summary summary = { .accesses = "4 N / row", .previous = "01 standard softmax" };
 

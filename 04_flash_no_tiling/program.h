@@ -7,7 +7,7 @@
 #include "common/problem/attention_input.h"
 #include "common/program/options.h"
 
-/* What `make 04` shows before its input; and what --story asks for, with its exit status. */
+/* What `make 04` shows before its input; and the part that --story names, with its exit status. */
 void tell_screen(void);
 int tell_part(const struct options *options);
 

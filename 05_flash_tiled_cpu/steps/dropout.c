@@ -43,7 +43,7 @@ void dropout_weigh(const struct head *a, struct tile t, enum tile_kind kind,
         tile_add_product(fast, t, a->p->d);
     observe(DONE, a, t, fast);
     // END LATER
-    // STUB: (void)drop, (void)a, (void)t, (void)kind, (void)fast;  // what masks.c wants written comes here too
+    // STUB: (void)drop, (void)a, (void)t, (void)kind, (void)fast;  // add what you wrote in masks.c here too
 }
 
 void dropout_see(struct head a, struct tile t, size_t begin, size_t end, size_t Bc,

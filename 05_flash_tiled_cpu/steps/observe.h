@@ -1,4 +1,4 @@
-/* The watched build calls an observer twice per tile: for --trace and theorem_check. */
+/* The instrumented build calls an observer twice per tile: for --trace and theorem_check. */
 #ifndef FLASH_TILED_OBSERVE_H
 #define FLASH_TILED_OBSERVE_H
 

@@ -8,8 +8,8 @@ import importlib
 import sys
 from pathlib import Path
 
-COMMANDS = ("book", "commands", "docs", "figures", "flat", "layers", "pages", "plots", "quotes", "ring", "stepper", "tables",
-            "terse")
+COMMANDS = ("book", "commands", "comments", "docs", "figures", "flat", "layers", "pages", "plots", "quotes", "ring",
+            "stepper", "tables", "terse")
 
 
 def main(arguments):

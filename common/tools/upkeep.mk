@@ -49,6 +49,7 @@ TIDY = xargs -P $(CORES) -n 1 sh -c 'said=$$($(CLANG_TIDY) --quiet "$$0" -- $(1)
 WITHOUT_MPI = $(foreach f,$1,$(if $(findstring /machines/,$f),,$f))
 lint:
 	@python3 common/tools/course.py layers
+	@python3 common/tools/course.py comments
 	$(call HAVE,$(CLANG_TIDY))
 	@printf '%s\n' $(filter %.c,$(if $(MPI_FLAGS),$(C_FILES),$(call WITHOUT_MPI,$(C_FILES)))) | $(call TIDY,$(FLAGS) $(TEST_FLAGS) $(MPI_FLAGS))
 	@printf '%s\n' $(filter %.cpp,$(CUDA_FILES)) | $(call TIDY,$(CXX_FLAGS))
@@ -117,7 +118,8 @@ fresh:
 #! make book-check   the pages as a website, tried in a browser
 #! make plots        draw the pictures again; plots-check: are they as drawn?
 #! make test-tools   the tests of common/tools, which is in Python
-#! make format       lay out the code; format-check: is it laid out? make lint: suspicious places, and includes that go up
+#! make format       lay out the code; format-check: is it laid out? make lint: suspicious places, includes that go up, and
+#!                   words of comments
 #! make cachegrind-05  chapter 05's counts against a cache that valgrind simulates
 #! make fuzz         the readers of .npy files and options fed with random bytes; SECONDS_OF_FUZZ=20
 #! make check-against  OUTPUTS=folder STAGE=04: your own .npy outputs, in any language, against a stage;

@@ -53,7 +53,7 @@ __device__ static inline void blank_values(uint4 *V, const struct attention &p,
     }
 }
 
-/* n / 2 is the group of 8 keys, n % 2 one of two neighbours. */
+/* n / 2 is the group of 8 keys, n % 2 one of the lane's two in it. */
 __device__ static inline size_t key_of_bit(int j0, int n)
 {
     return (size_t)(j0 + n / 2 * 8 + tensor_column() + n % 2);

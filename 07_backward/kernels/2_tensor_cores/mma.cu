@@ -37,9 +37,9 @@ __device__ static inline unsigned without_keys(unsigned two, int first, int end)
 
 /*
  * A lane has two elements in each 8 of a row of dQ; lanes t and t xor 1 exchange a pair, so that
- * each has four neighbours.
+ * each has four adjacent ones.
  */
-__device__ static inline float4 four_neighbours(float2 first, float2 other)
+__device__ static inline float4 four_adjacent(float2 first, float2 other)
 {
     const bool odd = threadIdx.x % 2 == 1;
     const float2 keep = odd ? other : first, give = odd ? first : other;
@@ -80,8 +80,8 @@ __device__ static inline void add_to_queries(float *to, int queries, const uint4
     for (int x = 0; x < M_TILES; x++)
         for (int h = 0; h < 2; h++) {
             const float *const one = &dQ[x][0][2 * h], *const two = &dQ[x][1][2 * h];
-            const float4 four = four_neighbours(make_float2(scale * one[0], scale * one[1]),
-                                                make_float2(scale * two[0], scale * two[1]));
+            const float4 four = four_adjacent(make_float2(scale * one[0], scale * one[1]),
+                                              make_float2(scale * two[0], scale * two[1]));
             if (row + 16 * x + 8 * h < queries)
                 add_four(first + (16 * x + 8 * h) * TRAITS::D, four);
         }

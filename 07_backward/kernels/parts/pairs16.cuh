@@ -66,7 +66,7 @@ struct pair_of_rows {
     size_t i, j;
 };
 
-/* The pair of a lane's bit n: n / 2 is the group of 8 columns, n % 2 one of two neighbours. */
+/* The pair of a lane's bit n: n / 2 is the group of 8 columns, n % 2 one of the lane's two. */
 template <enum side ROWS>
 __device__ static inline struct pair_of_rows pair_of_bit(const struct tile_of_pairs &t, int row,
                                                          int n)

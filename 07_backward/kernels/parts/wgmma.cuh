@@ -127,7 +127,7 @@ __device__ static inline void issue_dQ(float (&dQ)[32], const unsigned char *dS,
     wgmma_commit();
 }
 
-/* For a thread's n-th element. */
+/* The row of a thread's n-th element of dQ. */
 template <class TRAITS> __device__ static inline int row_of_dQ(int n)
 {
     const int row = (int)threadIdx.x % 128 / 32 * 16 + n / 2 % 2 * 8 + lane_of_warp() / 4;
