@@ -1,5 +1,5 @@
 /*
- * Chapter 01. y = softmax(x) for one row of n elements, by the formula: 2n loads + n stores.
+ * y = softmax(x) for one row of n elements, by the formula: 2n loads + n stores.
  *
  * NaN where the sum overflows or underflows. y may be x.
  */

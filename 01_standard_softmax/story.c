@@ -1,5 +1,5 @@
 /*
- * What chapter 01 shows: the formula by hand, and where float32 breaks it.
+ * The formula by hand, and where float32 breaks it.
  */
 #include "01_standard_softmax/program.h"
 #include "01_standard_softmax/standard_softmax.h"

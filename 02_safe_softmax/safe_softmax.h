@@ -1,5 +1,5 @@
 /*
- * Chapter 02. y = softmax(x) for one row of n elements, without overflow: 3n loads + n stores.
+ * y = softmax(x) for one row of n elements, without overflow: 3n loads + n stores.
  *
  * A row of only -inf, or with +inf or NaN, is NaN. y may be x.
  */

@@ -1,5 +1,5 @@
 /*
- * What chapter 02 shows: what subtracting the maximum does, by hand and on the real scores.
+ * What subtracting the maximum does, by hand and on the real scores.
  */
 #include "01_standard_softmax/standard_softmax.h"
 #include "02_safe_softmax/program.h"

@@ -1,5 +1,5 @@
 /*
- * Chapter 03. y = softmax(x) for one row of n elements in two passes: 3n accesses to slow memory.
+ * y = softmax(x) for one row of n elements in two passes: 3n accesses to slow memory.
  *
  * A row of only -inf, or with +inf or NaN, is NaN. y may be x.
  */
@@ -15,7 +15,7 @@ void online_softmax(const float *x, float *y, size_t n);
 /* Vectorised, for --bench. y must not overlap x. */
 void online_softmax_lanes(const float *restrict x, float *restrict y, size_t n);
 
-/* The first pass: m = max x and l = sum of e^{x - m} over n scores. */
+/* The first pass, over n scores. */
 struct softmax_state online_statistics(const float *x, size_t n);
 
 #endif

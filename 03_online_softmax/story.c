@@ -1,5 +1,5 @@
 /*
- * What chapter 03 shows: the recurrence by hand, blocks merged, and the real scores.
+ * The recurrence by hand, blocks merged, and the real scores.
  */
 #include "03_online_softmax/online_softmax.h"
 #include "03_online_softmax/program.h"

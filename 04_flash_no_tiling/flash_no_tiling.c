@@ -1,11 +1,10 @@
 /*
  * Attention of all rows.                      2 d for each visible pair, and 2 Nq d + Nq
  *
- * Rows are independent, so batches, heads and queries are three plain loops. Options do not change
- * the recurrence: a masked key is skipped (`visible`), and grouped heads choose which keys to read
- * (`kv_head`).
+ * Rows are independent: batches, heads and queries are three loops. A masked key is skipped
+ * (`visible`), and grouped heads choose which keys to read (`kv_head`).
  *
- *     lse = m + ln l, the logarithm of the sum of e^x, is all that a backward pass needs
+ * lse = m + ln l is all that a backward pass needs.
  */
 #include "04_flash_no_tiling/flash_no_tiling.h"
 

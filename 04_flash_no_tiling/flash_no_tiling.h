@@ -1,6 +1,3 @@
-/*
- * Chapter 04: the one-pass row of flash_row.c for batches, heads and all masks.
- */
 #ifndef FLASH_NO_TILING_H
 #define FLASH_NO_TILING_H
 

@@ -6,8 +6,8 @@
  *     l_new = l e^{m - m_new} + e^{x - m_new}                             l = 0
  *     o     = o (l e^{m - m_new} / l_new) + v_j (e^{x - m_new} / l_new)   o = 0
  *
- * m and l are chapter 03's. o is always the output for the keys so far, the average of their values
- * weighted by softmax: a new key scales it by the old keys' share of the weight and adds its own.
+ * m and l are chapter 03's. o is the output for the keys so far: a new key scales it by the
+ * old keys' share of the weight and adds its own.
  */
 #include "04_flash_no_tiling/flash_row.h"
 

@@ -1,6 +1,5 @@
 /*
- * Chapter 04's lesson: one row of attention in one pass over keys and values, in memory that does
- * not depend on their number.
+ * One row of attention in one pass, in memory that does not depend on the number of keys.
  */
 #ifndef FLASH_ROW_H
 #define FLASH_ROW_H

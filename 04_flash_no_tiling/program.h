@@ -1,20 +1,17 @@
-/*
- * story.c: what the program shows of the chapter besides its verdict.
- */
 #ifndef FLASH_NO_TILING_PROGRAM_H
 #define FLASH_NO_TILING_PROGRAM_H
 
 #include "common/problem/attention_input.h"
 #include "common/program/options.h"
 
-/* What `make 04` shows before its input; and the part that --story names, with its exit status. */
+/* Before the input; and the part that --story names, with its exit status. */
 void tell_screen(void);
 int tell_part(const struct options *options);
 
 /* m, l and o after each key of each row. Exits if the problem is not small. */
 void trace_rows(const struct attention_input *input);
 
-/* The part "Speed": one pass against three, N = 256 to 8192. */
+/* One pass against three, N = 256 to 8192. */
 void bench_against_standard(const char *csv);
 
 #endif

@@ -5,7 +5,7 @@
  *     P = softmax(S)       chapter 02, row by row: S read three times, P stored
  *     O = P V              each row of O kept in fast memory, all of V read for it
  *
- * FlashAttention's Algorithm 0 (arXiv 2205.14135). S and P have Nq Nk elements each.
+ * FlashAttention's Algorithm 0 (arXiv 2205.14135).
  */
 #include "04_flash_no_tiling/standard_attention.h"
 

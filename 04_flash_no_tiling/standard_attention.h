@@ -1,6 +1,3 @@
-/*
- * Chapter 04's starting point: attention by its formula, with S and P stored.
- */
 #ifndef STANDARD_ATTENTION_H
 #define STANDARD_ATTENTION_H
 

@@ -1,5 +1,5 @@
 /*
- * What chapter 04 shows besides its input: six words by hand, and by --story the rest of its page; --trace and --bench.
+ * Six words by hand; --story, --trace and --bench.
  */
 #include "common/program/story.h"
 #include "02_safe_softmax/safe_softmax.h"
@@ -70,7 +70,7 @@ static void words_line(const char *what, const char *format, const float *x)
     report_line("%-12s%s", what, text);
 }
 
-/* One query of six by the formula: scores, softmax, average of the values. */
+/* One query of six by the formula. */
 static void six_words(void)
 {
     const float *const q = word_Q + QUERY * WIDTH;
@@ -132,7 +132,7 @@ static void fusion(void)
         report_wrong("the fused loop has another result");
 }
 
-/* Standard attention and one pass on the first text of the real input, unmasked. */
+/* On the first text of the real input, unmasked. */
 static void standard(void)
 {
     const struct options none = { .window_left = -1, .window_right = -1 };
@@ -184,7 +184,7 @@ static void standard(void)
     attention_input_free(&input);
 }
 
-/* A problem whose S would not fit. Rows are independent, so we compute only some. */
+/* S would not fit. Rows are independent, so we compute only some. */
 static void too_large(void)
 {
     enum { N = 65536, D = 64 };

@@ -1,8 +1,8 @@
 /*
  * Step: causal order.
  *
- * A group's loop ends after its last query's position, and only the last few blocks are masked. So
- * it takes about half as long as `block` does for all pairs.
+ * A group's loop ends after its last query's position, and only the last few blocks are masked:
+ * about half the time of all pairs.
  */
 #include "05_flash_tiled_cpu/fast/skip.h"
 

@@ -5,7 +5,6 @@ visibility_row *visibility_new(size_t n)
     return (visibility_row *)extra_fast("rows of lanes", n * GROUP);
 }
 
-/* Lanes past the last query repeat it. */
 static void number_lanes(const struct group *g, visibility_row query)
 {
     const int32_t last = (int32_t)(g->i0 + g->rows - 1);

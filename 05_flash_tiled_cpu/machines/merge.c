@@ -1,8 +1,8 @@
 /*
  * The merge rule as an operation of MPI.
  *
- * A rank's state over its own keys is m, the largest score, l = sum of e^{x - m}, and o = sum of
- * e^{x - m} v. Chapter 03's merge is a monoid, so MPI_Allreduce may combine states along any tree.
+ * A rank's state is a `struct split` of its own keys. Chapter 03's merge is a monoid, so
+ * MPI_Allreduce may combine states along any tree.
  */
 #include "05_flash_tiled_cpu/steps/split_kv.h"
 #include "common/check/reference.h"

@@ -1,4 +1,4 @@
-/* Attention on several machines: each rank's part, and the ring of K and V. */
+/* Each rank's part, and the ring of K and V. */
 #ifndef MACHINES_RING_H
 #define MACHINES_RING_H
 

@@ -1,10 +1,10 @@
 /*
  * FlashAttention.                              Nq d + 2 Nq + 2 Nk d + Tc (3 Nq d + 4 Nq) accesses
  *
- * A block of keys, once loaded, serves all queries. O, l and m are reloaded and stored again for
+ * A block of keys, once loaded, serves all queries. O, l and m are reloaded and stored for
  * every block, merged as in chapter 03.
  *
- * Right margin: lines of Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 1.
+ * Right margin: Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 1.
  */
 #include "03_online_softmax/softmax_state.h"
 #include "05_flash_tiled_cpu/steps/observe.h"

@@ -1,4 +1,4 @@
-/* Chapter 05's steps; steps.c lists them. */
+/* steps.c lists the steps. */
 #ifndef FLASH_TILED_STEPS_H
 #define FLASH_TILED_STEPS_H
 
@@ -17,13 +17,9 @@
  */
 attention_step fa1, fa2, complete;  // the only ones called by name
 
-/* Tiles for a fast memory of M elements: fa1's line 1 … */
+/* Tiles for a fast memory of M elements; fa2's also for later steps. */
 struct tile_size fa1_size(size_t M, size_t d);
-
-/* … with queries outside, as in fa2 and later steps … */
 struct tile_size fa2_size(size_t M, size_t d);
-
-/* … and for one matrix product. */
 struct tile_size standard_size(size_t M, size_t d);
 
 /* Depends on the shape alone, so results do too. */

@@ -1,5 +1,5 @@
 /*
- * Chapter 06's kernels, each with one idea more than the one before. kernels.c lists them.
+ * kernels.c lists the kernels; each adds one idea.
  */
 #ifndef FLASH_TILED_CUDA_KERNELS_H
 #define FLASH_TILED_CUDA_KERNELS_H
@@ -19,10 +19,10 @@ struct device_arrays {
     const float *Q, *K, *V;
     float *O, *lse;
     float *S, *P, *m, *l;
-    const uint16_t *Q16, *K16, *V16;  // 16 bits, instead of Q, K and V …
-    uint16_t *O16;                    // … and O
-    unsigned *next;                   // tiles taken, for persistent blocks
-    size_t Br, Bc;                    // for kernels with several tiles (tiles.h)
+    const uint16_t *Q16, *K16, *V16;  // instead of Q, K, V and O
+    uint16_t *O16;
+    unsigned *next;  // tiles taken, for persistent blocks
+    size_t Br, Bc;   // for kernels with several tiles (tiles.h)
 };
 
 /*

@@ -2,9 +2,8 @@
  * Every option on all cores: fa2's five products with vectors, and the same bits every time.
  *
  * A task is a tile of keys, for all query heads that share it. Tasks add to a tile of dQ in the
- * order of their keys, each in its turn. They go from the last queries to the first, where in
- * causal order all can begin. No deadlock: a task waits only for tasks that were started before
- * it.
+ * order of their keys, from the last queries to the first, where in causal order all can begin. No
+ * deadlock: a task waits only for tasks started before it.
  */
 #define _POSIX_C_SOURCE 200809L  // sched_yield
 #include "07_backward/fast/workspace.h"

@@ -14,7 +14,7 @@ struct keys {
     group_row *K, *V, *dK, *dV;  // d rows each; dK is unscaled
     group_row *rows;             // K untransposed: panel n, key c at [n GROUP + c]
     group_row *with_zeros;       // the same, masked keys 0; or NULL
-    const group_row *selected;   // rows, holed, or NULL
+    const group_row *selected;   // rows, with_zeros, or NULL
     size_t first, end;           // its range of keys
     size_t q_first, q_end;       // its range of queries, in blocks of ROWS
     size_t j0, cols;             // first key, number of keys
@@ -32,7 +32,6 @@ INLINE group_row *rows_take(group_row **left, size_t count)
     return rows;
 }
 
-/* holes: some key may have no query. */
 size_t keys_rows(size_t d, bool has_masked_keys);
 
 struct keys keys_new(group_row **left, size_t d, bool has_masked_keys);

@@ -9,7 +9,6 @@ static size_t rounded_up(size_t n)
     return (n + ROWS - 1) / ROWS * ROWS;
 }
 
-/* May a query attend to no key? */
 static bool may_attend_to_nothing(const struct attention *p)
 {
     const struct band band = attention_band(p);

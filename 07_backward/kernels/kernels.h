@@ -1,5 +1,5 @@
 /*
- * Chapter 07's kernels: the gradients of attention in CUDA. host/kernels.c lists them.
+ * host/kernels.c lists the kernels.
  */
 #ifndef BACKWARD_KERNELS_H
 #define BACKWARD_KERNELS_H
@@ -21,8 +21,8 @@ struct backward_arrays {
     float *dQ, *dK, *dV;
     float *D, *P, *dS;
     unsigned *turns;                               // turns_of(p) counters, for ordered
-    const uint16_t *Q16, *K16, *V16, *O16, *dO16;  // instead of Q to dO, in 16 bits
-    uint16_t *dQ16, *dK16, *dV16;                  // in 16 bits, for store
+    const uint16_t *Q16, *K16, *V16, *O16, *dO16;  // instead of Q to dO
+    uint16_t *dQ16, *dK16, *dV16;                  // for store
 };
 
 /* 0 where no block adds to dQ. */

@@ -3,7 +3,7 @@
  *
  * K and V are outside: dQ_i is reloaded for every block of keys. Dropout's mask is recomputed.
  *
- * Right margin: lines of Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 4, without 1
+ * Right margin: Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 4, without 1
  * and 5: we have no random state, and line 24 stores all of dK and dV.
  */
 #include "07_backward/steps/tile.h"

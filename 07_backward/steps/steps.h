@@ -1,4 +1,4 @@
-/* Chapter 07's steps in C; steps.c lists them. */
+/* steps.c lists the steps. */
 #ifndef BACKWARD_STEPS_H
 #define BACKWARD_STEPS_H
 

@@ -1,4 +1,3 @@
-/* Gradient descent with the chapter's gradients, and with wrong ones. */
 #ifndef BACKWARD_TRAIN_H
 #define BACKWARD_TRAIN_H
 

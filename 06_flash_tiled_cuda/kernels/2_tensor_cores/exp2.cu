@@ -1,7 +1,7 @@
 /*
  * e^x becomes 2^x, with the scale folded in.                             accesses as mma
  *
- * async, with one multiply-add and one power of 2 per weight (powers.cuh).
+ * async with powers.cuh.
  *
  * Right margin: FlashAttention-2's Algorithm 1.
  */

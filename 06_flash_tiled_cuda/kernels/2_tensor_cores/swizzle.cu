@@ -1,7 +1,7 @@
 /*
  * No bank conflicts.                                                     accesses as mma
  *
- * mma with permuted chunks of rows in shared memory (swizzle.cuh).
+ * mma with swizzle.cuh.
  */
 #include "06_flash_tiled_cuda/kernels/parts/swizzle.cuh"
 

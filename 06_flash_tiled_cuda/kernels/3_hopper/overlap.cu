@@ -72,7 +72,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         fence_async();
         barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
     }
-    const int my_tiles = (end_key + Bc - 1) / Bc;  // this warpgroup's tiles
+    const int my_tiles = (end_key + Bc - 1) / Bc;
     float rescale[TRAITS::M_TILES][2] = {};
     unsigned P[Bc / 16][4];
     if (my_tiles > 0) {

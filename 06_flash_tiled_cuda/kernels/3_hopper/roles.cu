@@ -1,8 +1,7 @@
 /*
  * One warpgroup loads tiles, two compute.                                accesses as wgmma
  *
- * One thread of the producer warpgroup loads tiles; two consumers compute. `full` completes when a
- * stage's tile arrives, `empty` when consumers release it.
+ * `full` completes when a stage's tile arrives, `empty` when consumers release it.
  *
  * Right margin: FlashAttention-2's Algorithm 1.
  */

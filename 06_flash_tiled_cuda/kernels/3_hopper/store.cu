@@ -1,7 +1,7 @@
 /*
  * The TMA stores O.                                                      accesses as wgmma
  *
- * persistent, but O goes through boxes in shared memory (parts/store.cuh).
+ * persistent with parts/store.cuh.
  */
 #include "06_flash_tiled_cuda/kernels/parts/persistent.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/store.cuh"

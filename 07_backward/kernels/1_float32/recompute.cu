@@ -4,7 +4,7 @@
  * A block is a tile of keys, keeps dK and dV in registers, and adds to dQ atomically, in any
  * order. Three passes over 32 elements at a time, as K_j and V_j exceed 48 kB.
  *
- * Right margin: lines of Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2.
+ * Right margin: Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2.
  */
 #include "07_backward/kernels/parts/tile.cuh"
 

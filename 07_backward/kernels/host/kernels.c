@@ -1,4 +1,4 @@
-/* Chapter 07's kernels, in order. Named cuda_…, because steps in C have the same names. */
+/* Named cuda_…, because steps in C have the same names. */
 #include "07_backward/kernels/kernels.h"
 #include "07_backward/kernels/host/run.h"
 #include "07_backward/program.h"

@@ -117,7 +117,6 @@ __device__ static inline void weights_of_keys(fragments<TRAITS> *acc, const stru
         drop_unseen(acc, p, j0, i0);
 }
 
-/* Columns are queries. */
 template <class TRAITS>
 __device__ static inline void dS_of_keys(fragments<TRAITS> *acc, const fragments<TRAITS> &P,
                                          const float *D)
@@ -132,7 +131,6 @@ __device__ static inline void dS_of_keys(fragments<TRAITS> *acc, const fragments
         }
 }
 
-/* Rows are queries. */
 template <class TRAITS>
 __device__ static inline void weights_of_queries(fragments<TRAITS> *acc, const struct attention &p,
                                                  const float *lse, int i0, int j0)
