@@ -108,8 +108,8 @@ static double of_peak(const struct chapter *chapter, size_t N, size_t d, double 
     return share;
 }
 
-static double gain_of_threads(const struct chapter *chapter, size_t N, size_t d, double seconds,
-                              const struct options *o)
+static double thread_speedup(const struct chapter *chapter, size_t N, size_t d, double seconds,
+                             const struct options *o)
 {
     struct lab lab = lab_random(chapter, attention_of(1, 1, 1, N, N, d), o);
     struct round timed;
@@ -137,7 +137,7 @@ static void bench_shapes(const struct chapter *chapter, size_t N, double seconds
                     100.0 * of_peak(chapter, N - 1, widths[k], each, o));
     if (threads_in_use() > 1)
         report_line("%zu threads take N = %zu, d = 64 %.2f times as fast as one", threads_in_use(),
-                    2 * N, gain_of_threads(chapter, 2 * N, 64, 4.0 * each, o));
+                    2 * N, thread_speedup(chapter, 2 * N, 64, 4.0 * each, o));
 }
 
 // ---- pieces -------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ static void bench_pieces(double seconds)
 // ---- the ladder ---------------------------------------------------------------------------------
 
 /* S and P in memory, fa2, and uncounted steps. */
-static size_t rungs_of(const struct step_table *table, struct rung rungs[ROUND_MOST])
+static size_t choose_rungs(const struct step_table *table, struct rung rungs[ROUND_MOST])
 {
     size_t count = 0;
     for (const struct step *step = table->steps; step < table->steps + table->count; step++)
@@ -177,7 +177,7 @@ void bench_all(const struct chapter *chapter, size_t N, double seconds, const st
 {
     enum { PARTS = LADDER_CASES + 3 };
     struct rung rungs[ROUND_MOST];
-    const size_t count = rungs_of(chapter->table, rungs);
+    const size_t count = choose_rungs(chapter->table, rungs);
     char csv[REPORT_CSV] = REPORT_SPEED_CSV("threads");
     const double peak = speed_ladder(chapter, rungs, count, N, seconds, lab_random, o, PARTS, csv);
     bench_progress(LADDER_CASES, PARTS);

@@ -115,7 +115,7 @@ static void key_span_mask(struct key_span *s, struct workspace *w, const struct 
     for (size_t r = 0; r < s->n; r++)
         s->has_masked_keys |= !visible_to_any(s->mask[r]);
     s->full_width = s->n;
-    while (s->full_width > 0 && !visible_beyond(COLUMNS - 1, s->mask[s->full_width - 1]))
+    while (s->full_width > 0 && !visible_outside(COLUMNS - 1, s->mask[s->full_width - 1]))
         s->full_width--;
 }
 

@@ -11,7 +11,7 @@
 
 #include "05_flash_tiled_cpu/fast/vec.h"
 
-static const float EXP2_LEAST = -127.0f;
+static const float EXP2_MIN = -127.0f;
 /* x + EXP2_SHIFT has no room for a fraction. */
 static const float EXP2_SHIFT = 0x1.8p23f;
 
@@ -20,7 +20,7 @@ static const float EXP2_1 = 6.931469671e-1f, EXP2_2 = 2.402211972e-1f, EXP2_3 = 
 
 static inline float exp2_of(float x)
 {
-    x = x < EXP2_LEAST ? EXP2_LEAST : x;
+    x = x < EXP2_MIN ? EXP2_MIN : x;
     const float shifted = x + EXP2_SHIFT, r = x - (shifted - EXP2_SHIFT);
     float p = EXP2_5;
     p = p * r + EXP2_4;
@@ -38,7 +38,7 @@ static inline float exp2_of(float x)
 
 INLINE vec vec_exp2(vec x)
 {
-    x = vec_max(vec_of(EXP2_LEAST), x);
+    x = vec_max(vec_of(EXP2_MIN), x);
     const vec shifted = x + EXP2_SHIFT, r = x - (shifted - EXP2_SHIFT);
     vec p = vec_of(EXP2_5);
     p = p * r + EXP2_4;

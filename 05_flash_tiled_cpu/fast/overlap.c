@@ -37,7 +37,7 @@ void overlap_see(struct group *g, const struct head *a, size_t j0, size_t n, gro
     }
     for (size_t j = 0; j < n; j += ROWS) {
         const struct block c = block_scores(g, a->K + (j0 + j) * d, d, n - j);
-        overlap_accumulate(g, skip_hide(c, g, a, j0 + j), d, P, j, sum);
+        overlap_accumulate(g, mask_future_keys(c, g, a, j0 + j), d, P, j, sum);
     }
     for (int v = 0; v < COLUMNS; v++)
         g->l[v] += sum[v];
@@ -52,7 +52,7 @@ void overlap(const struct attention *p, struct tile_size size, struct tensors x)
     for (size_t n = 0; n < p->B * p->H; n++) {
         const struct head a = head_of(p, n, x);
         for (size_t i0 = 0; i0 < p->Nq; i0 += GROUP) {
-            const size_t rows = min(GROUP, p->Nq - i0), end = skip_behind(&a, i0, rows);
+            const size_t rows = min(GROUP, p->Nq - i0), end = causal_key_end(&a, i0, rows);
             group_begin(&g, &a, i0, rows);
             for (size_t j0 = 0; j0 < end; j0 += Bc)
                 overlap_see(&g, &a, j0, min(Bc, end - j0), P);

@@ -8,7 +8,8 @@
 
 #include "05_flash_tiled_cpu/steps/steps.h"
 
-static void skip_see(struct group *g, const struct head *a, size_t j0, size_t n, group_row *S)
+static void skip_process_keys(struct group *g, const struct head *a, size_t j0, size_t n,
+                              group_row *S)
 {
     const size_t d = a->p->d;
     vec most[COLUMNS];
@@ -16,7 +17,7 @@ static void skip_see(struct group *g, const struct head *a, size_t j0, size_t n,
         most[v] = g->m[v];
     for (size_t j = 0; j < n; j += ROWS) {
         struct block c = block_scores(g, a->K + (j0 + j) * d, d, n - j);
-        c = skip_hide(c, g, a, j0 + j);
+        c = mask_future_keys(c, g, a, j0 + j);
         for (size_t r = 0; r < ROWS; r++)
             for (int v = 0; v < COLUMNS; v++) {
                 S[j + r][v] = c.at[r][v];
@@ -34,10 +35,10 @@ void skip(const struct attention *p, struct tile_size size, struct tensors x)
     for (size_t n = 0; n < p->B * p->H; n++) {
         const struct head a = head_of(p, n, x);
         for (size_t i0 = 0; i0 < p->Nq; i0 += GROUP) {
-            const size_t rows = min(GROUP, p->Nq - i0), end = skip_behind(&a, i0, rows);
+            const size_t rows = min(GROUP, p->Nq - i0), end = causal_key_end(&a, i0, rows);
             group_begin(&g, &a, i0, rows);
             for (size_t j0 = 0; j0 < end; j0 += Bc)
-                skip_see(&g, &a, j0, min(Bc, end - j0), S);
+                skip_process_keys(&g, &a, j0, min(Bc, end - j0), S);
             group_end(&g, &a);
         }
     }

@@ -4,13 +4,14 @@
 #include "05_flash_tiled_cpu/fast/block.h"
 
 /* The number of keys to which the queries i0 … i0 + rows - 1 attend. */
-INLINE size_t skip_behind(const struct head *a, size_t i0, size_t rows)
+INLINE size_t causal_key_end(const struct head *a, size_t i0, size_t rows)
 {
     const ptrdiff_t end = (ptrdiff_t)(i0 + rows) + attention_band(a->p).high;
     return end < 0 ? 0 : min((size_t)end, a->p->Nk);
 }
 
-INLINE struct block skip_hide(struct block c, const struct group *g, const struct head *a, size_t j)
+INLINE struct block mask_future_keys(struct block c, const struct group *g, const struct head *a,
+                                     size_t j)
 {
     const ptrdiff_t first = (ptrdiff_t)j - attention_band(a->p).high - (ptrdiff_t)g->i0;
     if (first + ROWS <= 1)

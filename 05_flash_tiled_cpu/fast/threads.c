@@ -22,7 +22,7 @@ void threads(const struct attention *p, struct tile_size size, struct tensors x)
         for (size_t task = 0; task < p->B * p->H * groups; task++) {
             const size_t i0 = (groups - 1 - task % groups) * GROUP;
             const struct head a = head_of(p, task / groups, x);
-            const size_t rows = min(GROUP, p->Nq - i0), end = skip_behind(&a, i0, rows);
+            const size_t rows = min(GROUP, p->Nq - i0), end = causal_key_end(&a, i0, rows);
             group_begin(&g, &a, i0, rows);
             for (size_t j0 = 0; j0 < end; j0 += Bc)
                 overlap_see(&g, &a, j0, min(Bc, end - j0), P);

@@ -21,7 +21,7 @@ INLINE int visible_to_any(const visibility_row row)
 }
 
 /* In another column? */
-INLINE int visible_beyond(int column, const visibility_row row)
+INLINE int visible_outside(int column, const visibility_row row)
 {
     ivec all = { 0 };
     for (int v = 0; v < COLUMNS; v++)

@@ -29,7 +29,7 @@ void dropout_weigh(const struct head *a, struct tile t, enum tile_kind kind,
 {
     // BEGIN LATER masks
     if (kind == TILE_PARTIAL)
-        masks_hide(a, t, fast);
+        masks_apply(a, t, fast);
     observe(SCORED, a, t, fast);
     fa2_softmax(fast, t, a->p->d);
     // BEGIN SOLUTION

@@ -16,7 +16,7 @@
 
 #include <math.h>
 
-void masks_hide(const struct head *a, struct tile t, struct fast_memory *fast)
+void masks_apply(const struct head *a, struct tile t, struct fast_memory *fast)
 {
     for (size_t r = 0; r < t.rows; r++)
         for (size_t c = 0; c < t.cols; c++)
@@ -54,7 +54,7 @@ static void masks_head(struct head a, struct tile_size size, struct fast_memory 
             tile_load(fast->V, a.V + t.j0 * d, t.cols * d);
             tile_scores(fast, t, d, a.p->scale);
             if (kind == TILE_PARTIAL)
-                masks_hide(&a, t, fast);
+                masks_apply(&a, t, fast);
             observe(SCORED, &a, t, fast);
             fa2_softmax(fast, t, d);
             if (kind == TILE_PARTIAL)

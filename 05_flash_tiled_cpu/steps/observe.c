@@ -3,7 +3,7 @@
 observer *observing;
 void *observe_context;
 
-void observe_with(observer *who, void *context)
+void set_observer(observer *who, void *context)
 {
     observing = who;
     observe_context = context;

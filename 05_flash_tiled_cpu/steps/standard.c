@@ -35,8 +35,8 @@ static void standard_scores(struct head a, struct tile_size size, float *Q_i, fl
 }
 
 /* O = P V */
-static void standard_averages(struct head a, struct tile_size size, const float *P, float *O_i,
-                              float *V_j)
+static void standard_output(struct head a, struct tile_size size, const float *P, float *O_i,
+                            float *V_j)
 {
     const size_t Nq = a.p->Nq, Nk = a.p->Nk, d = a.p->d;
     for (size_t i0 = 0; i0 < Nq; i0 += size.Br) {
@@ -66,7 +66,7 @@ void standard(const struct attention *p, struct tile_size size, struct tensors x
         standard_scores(a, size, Q_i, K_j, S);
         for (size_t i = 0; i < p->Nq; i++)
             safe_softmax(S + i * p->Nk, P + i * p->Nk, p->Nk);
-        standard_averages(a, size, P, Q_i, K_j);
+        standard_output(a, size, P, Q_i, K_j);
     }
     extra_free(P);
     extra_free(S);

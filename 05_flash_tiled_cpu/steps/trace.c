@@ -24,9 +24,9 @@ void trace_check(const struct attention *p)
 static void run_observed(const struct step *step, const struct attention_input *input,
                          struct tile_size size, observer *who, void *context)
 {
-    observe_with(who, context);
+    set_observer(who, context);
     count_step(step, &input->p, size, tensors_of(input, NULL, NULL));
-    observe_with(NULL, NULL);
+    set_observer(NULL, NULL);
 }
 
 // ---- for readers --------------------------------------------------------------------------------

@@ -88,9 +88,9 @@ TEST(fa1, has_the_averages_worked_by_hand_after_the_first_tile)
     static const double right[10] = { 1, 2, 1.3679, 1.1353, 0.7311, 0.2689, 0, 0.1192, 0.8808, 0 };
     struct attention_input input = { by_hand(), .Q = by_hand_Q, .K = by_hand_K, .V = by_hand_V };
     float kept[10] = { 0 };
-    observe_with(keep_first, kept);
+    set_observer(keep_first, kept);
     count_step(named("fa1"), &input.p, fa1_size(24, 3), tensors_of(&input, NULL, NULL));
-    observe_with(NULL, NULL);
+    set_observer(NULL, NULL);
     for (size_t k = 0; k < 10; k++)
         cr_assert(fabs((double)kept[k] - right[k]) <= 6e-5, "number %zu is %.5f, expected %.4f", k,
                   (double)kept[k], right[k]);

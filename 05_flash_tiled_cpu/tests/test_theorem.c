@@ -175,9 +175,9 @@ TEST(observer, sees_every_tile_that_is_not_skipped_twice)
             const struct tile_counts tiles = count_tiles(&t.p, size);
             const size_t right = tiles.of_kind[TILE_FULL] + tiles.of_kind[TILE_PARTIAL];
             struct seen seen = { 0 };
-            observe_with(look, &seen);
+            set_observer(look, &seen);
             count_step(step, &input.p, size, tensors_of(&input, NULL, NULL));
-            observe_with(NULL, NULL);
+            set_observer(NULL, NULL);
             cr_assert(seen.scored == right && seen.done == right && seen.wrong == 0,
                       "%s --step %s --br %zu --bc %zu: scored %zu, done %zu of %zu, %zu wrong",
                       problem_text(&t), step->name, size.Br, size.Bc, seen.scored, seen.done, right,

@@ -91,7 +91,7 @@ TEST(store, does_not_depend_on_the_number_of_multiprocessors)
 }
 
 /* Three tiles or more a block, of all shapes, in the same shared memory. */
-TEST(blocks_that_stay, leave_no_race)
+TEST(persistent_block_count, leave_no_race)
 {
     cuda_cpu_threads(1);
     cuda_cpu_watch(CUDA_WATCH_RACES);

@@ -7,7 +7,7 @@
 
 size_t keys_rows(size_t d, bool has_masked_keys)
 {
-    return 4 * d + (has_masked_keys ? 2 : 1) * panels_of(d) * GROUP;
+    return 4 * d + (has_masked_keys ? 2 : 1) * panel_count(d) * GROUP;
 }
 
 struct keys keys_new(group_row **left, size_t d, bool has_masked_keys)
@@ -17,8 +17,8 @@ struct keys keys_new(group_row **left, size_t d, bool has_masked_keys)
         .V = rows_take(left, d),
         .dK = rows_take(left, d),
         .dV = rows_take(left, d),
-        .rows = rows_take(left, panels_of(d) * GROUP),
-        .with_zeros = has_masked_keys ? rows_take(left, panels_of(d) * GROUP) : NULL,
+        .rows = rows_take(left, panel_count(d) * GROUP),
+        .with_zeros = has_masked_keys ? rows_take(left, panel_count(d) * GROUP) : NULL,
     };
 }
 
@@ -59,9 +59,9 @@ void keys_begin(struct keys *k, const struct backward_head *a, size_t j0, size_t
     to_lanes(k->V, a->V + j0 * d, cols, d);
     memset(k->dK, 0, d * sizeof *k->dK);
     memset(k->dV, 0, d * sizeof *k->dV);
-    memset(k->rows, 0, panels_of(d) * GROUP * sizeof *k->rows);
+    memset(k->rows, 0, panel_count(d) * GROUP * sizeof *k->rows);
     for (size_t c = 0; c < cols; c++)
-        for (size_t n = 0; n < panels_of(d); n++)
+        for (size_t n = 0; n < panel_count(d); n++)
             memcpy(&k->rows[n * GROUP + c], a->K + (j0 + c) * d + n * GROUP,
                    min(GROUP, d - n * GROUP) * sizeof *a->K);
 }
@@ -73,8 +73,8 @@ void keys_end(const struct keys *k, const struct backward_head *a)
     from_lanes(a->dV + k->j0 * d, (const group_row *)k->dV, 1.0f, k->cols, d);
 }
 
-static void lanes_that_count(const struct keys *k, const struct backward_head *a,
-                             visibility_row counts)
+static void unmasked_lanes(const struct keys *k, const struct backward_head *a,
+                           visibility_row counts)
 {
     const struct attention *p = a->p;
     for (int v = 0; v < COLUMNS; v++)
@@ -103,7 +103,7 @@ void keys_visible(visibility_row *mask, const struct keys *k, const struct backw
     const struct attention *p = a->p;
     const struct band band = attention_band(p);
     visibility_row counts, blocks = { { 0 } };
-    lanes_that_count(k, a, counts);
+    unmasked_lanes(k, a, counts);
     for (size_t r = 0; r < n; r++) {
         const size_t i = i0 + r;
         // low <= j - i <= high in 32 bits: lengths are below 2^30
@@ -120,8 +120,8 @@ void keys_visible(visibility_row *mask, const struct keys *k, const struct backw
 }
 
 /* A Philox call decides for four adjacent keys, so lanes are queries first, then transposed. */
-void keys_kept(group_row *Z, const struct keys *k, const struct backward_head *a, size_t i0,
-               size_t n)
+void keys_dropout_factors(group_row *Z, const struct keys *k, const struct backward_head *a,
+                          size_t i0, size_t n)
 {
     const struct attention *p = a->p;
     const vec factor = vec_of((float)(1.0 / (1.0 - p->dropout)));

@@ -20,7 +20,7 @@ struct keys {
     size_t j0, cols;             // first key, number of keys
 };
 
-INLINE size_t panels_of(size_t d)
+INLINE size_t panel_count(size_t d)
 {
     return (d - 1) / GROUP + 1;
 }
@@ -52,7 +52,7 @@ void keys_visible(visibility_row *mask, const struct keys *k, const struct backw
                   size_t i0, size_t n);
 
 /* Row r: 1/(1 - P) where dropout keeps query i0 + r's weight, else 0. */
-void keys_kept(group_row *Z, const struct keys *k, const struct backward_head *a, size_t i0,
-               size_t n);
+void keys_dropout_factors(group_row *Z, const struct keys *k, const struct backward_head *a,
+                          size_t i0, size_t n);
 
 #endif

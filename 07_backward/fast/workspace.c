@@ -22,8 +22,8 @@ struct workspace workspace_new(const struct attention *p, struct tile_size size)
     const size_t d = p->d, groups = (size.Bc - 1) / GROUP + 1, rows = rounded_up(size.Br);
     const bool has_masked_keys = p->key_mask || p->block_mask, dropout = p->dropout_threshold > 0;
     const bool copied = size.Br % ROWS != 0 || p->Nq % ROWS != 0 || may_attend_to_nothing(p);
-    const size_t group_rows =
-        groups * (keys_rows(d, has_masked_keys) + rows) + (panels_of(d) + (dropout ? 3 : 2)) * rows;
+    const size_t group_rows = groups * (keys_rows(d, has_masked_keys) + rows) +
+                              (panel_count(d) + (dropout ? 3 : 2)) * rows;
     struct workspace w = {
         .room = extra_fast("tiles", group_rows * GROUP + (copied ? 2 * d + 2 : 2) * rows),
         .k = (struct keys *)extra_fast("groups", groups * sizeof *w.k / sizeof(float)),
@@ -34,7 +34,7 @@ struct workspace workspace_new(const struct attention *p, struct tile_size size)
     w.P = rows_take(&left, rows);
     w.Z = dropout ? rows_take(&left, rows) : NULL;
     w.dS = rows_take(&left, groups * rows);
-    w.dQ = rows_take(&left, panels_of(d) * rows);
+    w.dQ = rows_take(&left, panel_count(d) * rows);
     w.mask = (visibility_row *)rows_take(&left, rows);
     w.lse = (float *)left;
     w.D = w.lse + rows;
@@ -205,7 +205,7 @@ static struct key_span queries_that_attend(const struct workspace *w, const stru
     while (s.end > s.first && !visible_to_any(w->mask[s.end - 1]))
         s.end--;
     s.full_width = s.first = s.first / ROWS * ROWS;
-    while (s.full_width < s.end && !visible_beyond(0, w->mask[s.full_width]))
+    while (s.full_width < s.end && !visible_outside(0, w->mask[s.full_width]))
         s.full_width++;
     return (struct key_span){ s.first, s.full_width / ROWS * ROWS, rounded_up(s.end) };
 }
@@ -230,8 +230,8 @@ static void select_keys(const struct workspace *w, struct keys *k, size_t rows, 
     k->selected = (const group_row *)(has_masked_keys ? k->with_zeros : k->rows);
     if (!has_masked_keys)
         return;
-    memcpy(k->with_zeros, k->rows, panels_of(d) * GROUP * sizeof *k->rows);
-    for (size_t n = 0; n < panels_of(d) * GROUP; n++)
+    memcpy(k->with_zeros, k->rows, panel_count(d) * GROUP * sizeof *k->rows);
+    for (size_t n = 0; n < panel_count(d) * GROUP; n++)
         if (n % GROUP < k->cols && lane[n % GROUP] == 0)
             memset(&k->with_zeros[n], 0, sizeof k->with_zeros[n]);
 }
@@ -261,7 +261,7 @@ void workspace_process(struct workspace *w, size_t g, const struct backward_head
         memset(w->mask + q->rows, 0, (q->padded - q->rows) * sizeof *w->mask);
         s = queries_that_attend(w, q);
         if (dropout)
-            keys_kept(w->Z, k, a, q->i0, q->rows);
+            keys_dropout_factors(w->Z, k, a, q->i0, q->rows);
         if (score_option(p))
             softmax_scored(w, k, a, q, dS, s, dropout);
         else
@@ -278,7 +278,7 @@ void workspace_process(struct workspace *w, size_t g, const struct backward_head
 
 void workspace_end(struct workspace *w, const struct queries *q, size_t d)
 {
-    for (size_t n = 0; n < panels_of(d); n++)
+    for (size_t n = 0; n < panel_count(d); n++)
         for (size_t i = 0; i < q->padded; i += ROWS) {
             struct block c = { 0 };
             for (size_t g = 0; g < w->groups; g++) {

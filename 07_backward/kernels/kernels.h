@@ -20,7 +20,7 @@ struct backward_arrays {
     const float *Q, *K, *V, *O, *dO, *lse;
     float *dQ, *dK, *dV;
     float *D, *P, *dS;
-    unsigned *turns;                               // turns_of(p) counters, for ordered
+    unsigned *turns;                               // turn_count(p) counters, for ordered
     const uint16_t *Q16, *K16, *V16, *O16, *dO16;  // instead of Q to dO
     uint16_t *dQ16, *dK16, *dV16;                  // for store
 };
@@ -32,7 +32,7 @@ static inline size_t dQ_bytes(const struct attention *p)
 }
 
 /* For ordered: one per tile of dQ, and one that numbers blocks. */
-static inline size_t turns_of(const struct attention *p)
+static inline size_t turn_count(const struct attention *p)
 {
     return 1 + p->B * p->H * ((p->Nq - 1) / HOPPER_QUERIES(p->d) + 1);
 }

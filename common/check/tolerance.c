@@ -11,7 +11,7 @@ static const double OF_MANY[] = { [OF_ROW] = 3.0, [OF_COLUMN] = 4.0, [OF_HEAD] =
 
 static enum mismatch mismatch_of(float got, double expected)
 {
-    if (poison_is(got))
+    if (is_poison(got))
         return NEVER_WRITTEN;
     if (isnan(got) != isnan(expected))
         return NOT_A_NUMBER;

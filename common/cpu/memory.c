@@ -56,7 +56,7 @@ void poison_fill(float *x, size_t n)
     }
 }
 
-bool poison_is(float x)
+bool is_poison(float x)
 {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);

@@ -33,7 +33,7 @@ void out_of_memory(const char *what, size_t count, size_t size) __attribute__((n
  */
 void poison_fill(float *x, size_t n);
 
-bool poison_is(float x);
+bool is_poison(float x);
 
 #ifdef __cplusplus
 }

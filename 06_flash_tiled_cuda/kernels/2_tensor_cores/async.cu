@@ -31,7 +31,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         copy_keys<TRAITS, STAGES, rows>(smem, next, t.K, t.V, next, Nk);     // 7
         const uint4 *const K = stage_of<TRAITS, STAGES>(smem, n), *const V = K + Bc * TRAITS::ROW;
         tensor_scores<T, rows>(&acc, smem, K);                               // 8
-        tensor_hide(&acc, p, i0, n * Bc);
+        tensor_mask(&acc, p, i0, n * Bc);
         tensor_softmax(&acc);                                                // 9, 10
         tensor_product<T, rows>(&acc, V);                                    // 10
     }

@@ -33,7 +33,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
         if (round == 0 && p.scale <= 0.0f)
             flip_query_signs<TRAITS, rows>(smem, f);
         if (partial)
-            blank_values<TRAITS, rows>(V, p, t, j0);
+            zero_values<TRAITS, rows>(V, p, t, j0);
         __syncthreads();
         copy_keys<TRAITS, STAGES, rows>(smem, round + 1, head.K, head.V, next, Nk);
         tensor_scores<T, rows>(&acc, smem, K);
@@ -49,7 +49,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
     }
     cp_async_wait<0>();
     if (p.dropout_threshold > 0)
-        make_up_for_dropped(&acc, p.dropout);
+        scale_for_dropout(&acc, p.dropout);
     scale_maximum(&acc, f.scale);
     tensor_finish(&acc, head.O, head.lse, i0, Nq);
 }

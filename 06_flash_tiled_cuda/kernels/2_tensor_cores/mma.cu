@@ -14,7 +14,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     mma_tile(struct attention p, struct device_arrays a)
 {
     enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D };
-    typedef rows_as_they_come<TRAITS> rows;
+    typedef linear_rows<TRAITS> rows;
     extern __shared__ uint4 smem[];
     uint4 *const Q = smem, *const K = Q + Br * TRAITS::ROW, *const V = K + Bc * TRAITS::ROW;
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
@@ -29,7 +29,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         load_tile<TRAITS, rows>(V, t.V + (size_t)j0 * D, Bc, Nk - j0);
         __syncthreads();  // new ones and Q are loaded
         tensor_scores<T, rows>(&acc, Q, K);                                  // 8
-        tensor_hide(&acc, p, i0, j0);
+        tensor_mask(&acc, p, i0, j0);
         tensor_softmax(&acc);                                                // 9, 10
         tensor_product<T, rows>(&acc, V);                                    // 10
     }

@@ -41,7 +41,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         const uint4 *const K = stage_of<TRAITS, STAGES>(smem, n), *const V = K + Bc * TRAITS::ROW;
         tensor_scores<T, rows>(&acc, smem, K);                               // 8
         if ((n + 1) * Bc > first_masked_key)
-            hide_keys(&acc, p, i0, n * Bc);
+            mask_keys(&acc, p, i0, n * Bc);
         power_softmax(&acc, f.k);                                            // 9, 10
         tensor_product<T, rows>(&acc, V);                                    // 10
     }

@@ -27,7 +27,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         load_tile<TRAITS, rows>(V, t.V + (size_t)j0 * D, Bc, Nk - j0);
         __syncthreads();
         tensor_scores<T, rows>(&acc, Q, K);                                  // 8
-        tensor_hide(&acc, p, i0, j0);
+        tensor_mask(&acc, p, i0, j0);
         tensor_softmax(&acc);                                                // 9, 10
         tensor_product<T, rows>(&acc, V);                                    // 10
     }

@@ -36,7 +36,7 @@ static void launch(const struct attention *p, const struct device_arrays *a, cud
 {
     typedef kernel_traits<D, HOPPER_BC, 1, 8> shape;
     const size_t bytes = pipeline_bytes<shape, STAGES>();
-    const unsigned blocks = blocks_that_stay(p, shape::BR);
+    const unsigned blocks = persistent_block_count(p, shape::BR);
     allow_shared<persistent_tiles<T, shape>>(bytes);
     const struct tile_maps maps = make_maps<T, shape>(p, a);
     CHECK_CUDA(cudaMemsetAsync(a->next, 0, sizeof *a->next, stream));

@@ -24,7 +24,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     __shared__ uint64_t queries;
     __shared__ pipeline<STAGES> K, V;
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
-    const int head = (int)blockIdx.y, kv = keys_of_head(p, blockIdx.y);
+    const int head = (int)blockIdx.y, kv = kv_head_index(p, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
     const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
     const int tiles = (Nk + Bc - 1) / Bc;
@@ -87,7 +87,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         wgmma_wait<0>(flat<Bc / 2>(acc.S));
         K.warpgroup_release(0);
         if (Bc > first_masked_key)
-            hide_keys(&acc, p, i0, 0);
+            mask_keys(&acc, p, i0, 0);
         lazy_weights(&acc, f.k, rescale);                                    // 9, 10: O is 0
         pack_weights<T>(&acc, P);
         if (my_tiles > 1)
@@ -102,7 +102,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         wgmma_wait<1>(flat<Bc / 2>(acc.S));  // the scores are ready
         K.warpgroup_release(n);
         if ((n + 1) * Bc > first_masked_key)
-            hide_keys(&acc, p, i0, n * Bc);
+            mask_keys(&acc, p, i0, n * Bc);
         const bool needs_rescale = lazy_weights(&acc, f.k, rescale);         // 9, 10
         if (n + 1 < my_tiles) {
             K.consumer_wait(n + 1);
@@ -120,7 +120,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     }
     if (tiles * Bc > Nk && Nk < (int)p.Nk) {
         V.consumer_wait(tiles - 1);
-        blank_values<TRAITS>(V_of(tiles - 1), Nk - (tiles - 1) * Bc);
+        zero_values<TRAITS>(V_of(tiles - 1), Nk - (tiles - 1) * Bc);
         fence_async();
         barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
     }

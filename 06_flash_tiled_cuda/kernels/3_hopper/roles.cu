@@ -20,7 +20,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     extern __shared__ __align__(1024) unsigned char smem[];
     __shared__ uint64_t queries, full[STAGES], empty[STAGES];
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
-    const int head = (int)blockIdx.y, kv = keys_of_head(p, blockIdx.y);
+    const int head = (int)blockIdx.y, kv = kv_head_index(p, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
     const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
     if (threadIdx.x == 0) {
@@ -69,14 +69,14 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         unsigned char *const K = smem + Q_BYTES + s * 2 * K_BYTES, *const V = K + K_BYTES;
         mbarrier_wait(&full[s], parity);
         if ((n + 1) * Bc > Nk && Nk < (int)p.Nk) {
-            blank_values<TRAITS>(V, Nk - n * Bc);
+            zero_values<TRAITS>(V, Nk - n * Bc);
             fence_async();
             barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // consumers only
         }
         if (n * Bc < end_key) {
             group_scores<T>(&acc, Q, K);                                     // 8
             if ((n + 1) * Bc > first_masked_key)
-                hide_keys(&acc, p, i0, n * Bc);
+                mask_keys(&acc, p, i0, n * Bc);
             lazy_softmax(&acc, f.k);                                         // 9, 10
             group_product<T>(&acc, V);                                       // 10
         }

@@ -30,7 +30,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         unsigned char *const boxes = smem + store_boxes<TRAITS, STAGES>::TILES;
         group_store<T, BOXES>(acc, boxes, &maps.O, a.lse, i0, (int)p.Nq, head);
     });
-    boxes_read();  // before the block exits
+    wait_boxes_read();  // before the block exits
 }
 
 template <class T, class TRAITS>
@@ -38,7 +38,7 @@ static void launch_tile(const struct attention *p, const struct device_arrays *a
                         cudaStream_t stream)
 {
     const size_t bytes = store_boxes<TRAITS, STAGES>::BYTES;
-    const unsigned blocks = blocks_that_stay(p, TRAITS::BR);
+    const unsigned blocks = persistent_block_count(p, TRAITS::BR);
     allow_shared<store_tiles<T, TRAITS>>(bytes);
     struct tile_maps maps = make_maps<T, TRAITS>(p, a);
     make_map<T>(&maps.O, a->O16, p->B * p->H, p->Nq, p->d, GROUP_ROWS);

@@ -20,7 +20,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     extern __shared__ __align__(1024) unsigned char smem[];
     __shared__ uint64_t there[STAGES];
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
-    const int head = (int)blockIdx.y, kv = keys_of_head(p, blockIdx.y);
+    const int head = (int)blockIdx.y, kv = kv_head_index(p, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
     const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
     const unsigned warpgroup = warpgroup_number();
@@ -55,7 +55,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         if (turns)
             flip_query_signs<TRAITS, swizzled_rows<TRAITS>>((uint4 *)smem, f);
         if (ends)
-            blank_values<TRAITS>(V, Nk - n * Bc);
+            zero_values<TRAITS>(V, Nk - n * Bc);
         if (turns || ends) {
             fence_async();    // visible to tensor cores
             __syncthreads();
@@ -63,7 +63,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         if (n * Bc < end_key) {  // else all masked
             group_scores<T>(&acc, Q, K);                                     // 8
             if ((n + 1) * Bc > first_masked_key)
-                hide_keys(&acc, p, i0, n * Bc);
+                mask_keys(&acc, p, i0, n * Bc);
             lazy_softmax(&acc, f.k);                                         // 9, 10
             group_product<T>(&acc, V);                                       // 10
         }

@@ -42,8 +42,8 @@ __device__ static inline bool is_attended(const struct attention &p,
 
 /* V = 0 for keys without queries: 0 times NaN is NaN. Threads clear only what they copied. */
 template <class TRAITS, class ROWS>
-__device__ static inline void blank_values(uint4 *V, const struct attention &p,
-                                           const struct tile_of_queries &t, int j0)
+__device__ static inline void zero_values(uint4 *V, const struct attention &p,
+                                          const struct tile_of_queries &t, int j0)
 {
 #pragma unroll 1
     for (int n = (int)threadIdx.x; n < TRAITS::BC * TRAITS::ROW; n += TRAITS::THREADS) {
@@ -119,7 +119,7 @@ __device__ static inline void drop(fragments<TRAITS> *acc, const struct attentio
 
 /* 1/(1 - P) is applied to O: 256/(1 - P) may exceed float16 (rescale.cuh). */
 template <class TRAITS>
-__device__ static inline void make_up_for_dropped(fragments<TRAITS> *acc, double P)
+__device__ static inline void scale_for_dropout(fragments<TRAITS> *acc, double P)
 {
     const float factor = (float)(1.0 / (1.0 - P));
 #pragma unroll

@@ -59,7 +59,7 @@ __device__ static inline int tensor_column(void)
     return 2 * (lane_of_warp() % 4);
 }
 
-template <class TRAITS> struct rows_as_they_come {
+template <class TRAITS> struct linear_rows {
     __device__ static inline int piece(int r, int c)
     {
         return r * TRAITS::ROW + c;
@@ -137,7 +137,7 @@ __device__ static inline float four_sum(float x)
 }
 
 template <class TRAITS>
-__device__ static inline void tensor_hide(fragments<TRAITS> *acc, const struct attention &p, int i0,
+__device__ static inline void tensor_mask(fragments<TRAITS> *acc, const struct attention &p, int i0,
                                           int j0)
 {
 #pragma unroll

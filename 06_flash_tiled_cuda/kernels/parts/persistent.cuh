@@ -27,7 +27,7 @@ __device__ static inline struct tile_of_queries tile_number(const struct attenti
         return { NO_MORE, 0, 0, 0, 0 };
     const struct queued q = queue_at(&p, TRAITS::BR, number);
     const int i0 = (int)q.i0, Nk = keys_attended(p, min(i0 + TRAITS::BR, (int)p.Nq) - 1);
-    return { (int)q.head, keys_of_head(p, q.head), i0, Nk, (Nk + TRAITS::BC - 1) / TRAITS::BC };
+    return { (int)q.head, kv_head_index(p, q.head), i0, Nk, (Nk + TRAITS::BC - 1) / TRAITS::BC };
 }
 
 struct persistent_block {
@@ -123,7 +123,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
             if (my_tiles == 1)
                 block->Q.consumer_release(taken);  // the next Q may be loaded
             if (Bc > first_masked_key)
-                hide_keys(&acc, p, i0, 0);
+                mask_keys(&acc, p, i0, 0);
             lazy_weights(&acc, f.k, rescale);                                // 9, 10: O is 0
             pack_weights<T>(&acc, P);
             if (my_tiles > 1)
@@ -140,7 +140,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
             if (n + 1 == my_tiles)
                 block->Q.consumer_release(taken);
             if ((n + 1) * Bc > first_masked_key)
-                hide_keys(&acc, p, i0, n * Bc);
+                mask_keys(&acc, p, i0, n * Bc);
             const bool needs_rescale = lazy_weights(&acc, f.k, rescale);     // 9, 10
             if (n + 1 < my_tiles) {
                 block->K.consumer_wait(done + n + 1);
@@ -161,7 +161,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
         }
         if (tiles * Bc > Nk && Nk < (int)p.Nk) {
             block->V.consumer_wait(done + tiles - 1);
-            blank_values<TRAITS>(V_of(tiles - 1), Nk - (tiles - 1) * Bc);
+            zero_values<TRAITS>(V_of(tiles - 1), Nk - (tiles - 1) * Bc);
             fence_async();
             barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
         }
@@ -183,7 +183,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
 
 // clang-format on
 
-static inline unsigned blocks_that_stay(const struct attention *p, unsigned Br)
+static inline unsigned persistent_block_count(const struct attention *p, unsigned Br)
 {
     int processors = 0, device = current_device();
     CHECK_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));

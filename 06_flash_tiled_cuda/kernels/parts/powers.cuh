@@ -37,7 +37,7 @@ __device__ static inline void flip_query_signs(uint4 *Q, const struct folded_sca
 }
 
 template <class TRAITS>
-__device__ static inline void hide_keys(fragments<TRAITS> *acc, const struct attention &p, int i0,
+__device__ static inline void mask_keys(fragments<TRAITS> *acc, const struct attention &p, int i0,
                                         int j0)
 {
 #pragma unroll

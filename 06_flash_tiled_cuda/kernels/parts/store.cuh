@@ -23,7 +23,7 @@ template <class TRAITS, int STAGES> struct store_boxes {
 };
 
 /* A warpgroup's first thread waits for all copies but the last PENDING. */
-template <int PENDING = 0> __device__ static inline void boxes_read(void)
+template <int PENDING = 0> __device__ static inline void wait_boxes_read(void)
 {
     if (threadIdx.x % 128 == 0)
         bulk_wait_read<PENDING>();
@@ -72,7 +72,7 @@ __device__ static inline void group_store(const fragments<TRAITS> *acc, unsigned
 #pragma unroll
     for (int b = 0; b < TRAITS::D / BOX_WIDTH; b++) {
         unsigned char *const box = boxes + ((int)warpgroup * BOXES + b % BOXES) * O_BOX;
-        boxes_read<BOXES - 1>();
+        wait_boxes_read<BOXES - 1>();
         barrier_sync(STORE_BARRIER + warpgroup, 128);  // the box has been read
         fill_box<T>(acc, inverse, box, b * BOX_WIDTH / 8);
         fence_async();  // visible to the TMA

@@ -43,7 +43,7 @@ __device__ static inline void tma_load_rows(unsigned char *to, const tensor_map 
 }
 
 /* V = 0 in rows >= `from`: masked keys may be NaN. */
-template <class TRAITS> __device__ static inline void blank_values(unsigned char *V, int from)
+template <class TRAITS> __device__ static inline void zero_values(unsigned char *V, int from)
 {
     uint4 *const pieces = (uint4 *)V;
     for (int n = (int)threadIdx.x; n < TRAITS::BC * TRAITS::ROW; n += TRAITS::THREADS)
@@ -52,7 +52,7 @@ template <class TRAITS> __device__ static inline void blank_values(unsigned char
 }
 
 /* division in 64 bits is a call */
-__device__ static inline int keys_of_head(const struct attention &p, unsigned n)
+__device__ static inline int kv_head_index(const struct attention &p, unsigned n)
 {
     return (int)(n / ((unsigned)p.H / (unsigned)p.Hkv));
 }

@@ -41,8 +41,8 @@ __device__ static pair_bits which_stay(const struct attention &p, const struct h
     return p.dropout_threshold > 0 ? bits : EVERY_PAIR;
 }
 
-__device__ static void weights_that_count(pairs *S, const fast_memory *smem, float scale,
-                                          pair_bits count)
+__device__ static void masked_weights(pairs *S, const fast_memory *smem, float scale,
+                                      pair_bits count)
 {
 #pragma unroll
     for (int r = 0; r < 4; r++)
@@ -75,8 +75,8 @@ __device__ static void add_what_counts(part *C, const fast_memory *smem)
 }
 
 /* 0 for queries without keys. Needs lse. */
-__device__ static void load_what_counts(fast_memory *smem, const float *from, int rows, int k,
-                                        int d)
+__device__ static void load_nonempty_queries(fast_memory *smem, const float *from, int rows, int k,
+                                             int d)
 {
     for (int e = (int)threadIdx.x; e < Br * (SLICE / 4); e += THREADS) {
         const int r = e / (SLICE / 4), c = e % (SLICE / 4) * 4;
@@ -105,12 +105,12 @@ complete_pairs(part (&dK)[HEAD_DIM / SLICE], part (&dV)[HEAD_DIM / SLICE], fast_
     pairs P, dS = {};
     load_statistics(smem, t, i0, rows);
     scores<HEAD_DIM>(&P, smem, Q, rows, K, keys, d);  // pass 1
-    weights_that_count(&P, smem, p.scale, count);
+    masked_weights(&P, smem, p.scale, count);
     share(smem, drop(P, stay, factor));
 #pragma unroll
     for (int n = 0; n < HEAD_DIM / SLICE; n++) {  // pass 2
         __syncthreads();
-        load_what_counts(smem, dO, rows, n * SLICE, d);
+        load_nonempty_queries(smem, dO, rows, n * SLICE, d);
         load_slice(smem->B, V, keys, n * SLICE, d);
         __syncthreads();
         add_to_keys(&dV[n], smem);
@@ -123,7 +123,7 @@ complete_pairs(part (&dK)[HEAD_DIM / SLICE], part (&dV)[HEAD_DIM / SLICE], fast_
 #pragma unroll
     for (int n = 0; n < HEAD_DIM / SLICE; n++) {  // pass 3
         __syncthreads();
-        load_what_counts(smem, Q, rows, n * SLICE, d);
+        load_nonempty_queries(smem, Q, rows, n * SLICE, d);
         __syncthreads();
         add_to_keys(&dK[n], smem);
     }
@@ -170,7 +170,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
         const pair_bits count = which_count(p, t, i0, j0), stay = which_stay(p, t, i0, j0);
         pairs P, dS;
         scores<HEAD_DIM>(&P, &smem, Q, rows, K, keys, d);  // pass 1
-        weights_that_count(&P, &smem, p.scale, count);
+        masked_weights(&P, &smem, p.scale, count);
         scores<HEAD_DIM>(&dS, &smem, dO, rows, V, keys, d);  // pass 2
         dS = drop(dS, stay, factor);
         score_gradients(&dS, P, &smem);

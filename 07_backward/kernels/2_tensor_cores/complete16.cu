@@ -175,7 +175,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
         const bool partial = j0 + Bc > Nk || kind_of(p, t, j0, min(j0 + Bc, Nk)) == TILE_PARTIAL;
         cp_async_wait<0>();
         if (partial)
-            blank_values<TRAITS, rows>(K, p, t, j0);  // K as chapter 06's V
+            zero_values<TRAITS, rows>(K, p, t, j0);  // K as chapter 06's V
         __syncthreads();
         copy_keys<TRAITS, STAGES, rows>(dO, round + 1, head.K, head.V, next, Nk);
         tensor_scores<T, rows>(&P, Q, K);

@@ -67,7 +67,7 @@ extern "C" void LAUNCHER(backward_ordered)(const struct attention *p,
                                            const struct backward_arrays *a, cudaStream_t stream)
 {
     CHECK_CUDA(cudaMemsetAsync(a->dQ, 0, dQ_bytes(p), stream));  // line 3
-    CHECK_CUDA(cudaMemsetAsync(a->turns, 0, turns_of(p) * sizeof *a->turns, stream));
+    CHECK_CUDA(cudaMemsetAsync(a->turns, 0, turn_count(p) * sizeof *a->turns, stream));
     LAUNCHER(backward_D)(p, a, stream);  // 4
     TENSOR_LAUNCH(launch, p, a, stream);
 }

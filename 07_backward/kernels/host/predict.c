@@ -269,7 +269,7 @@ struct count cuda_count(const struct step *kernel, const struct lab *lab)
     cuda_unload(&l);
     c.as_predicted = accesses_sum(&c.accesses, cuda_kernel_formula(kernel, p), &c.total);
     c.slow_bytes = sizeof(float) * rows * (kernel->stores & STORES_SCORES ? 2 * p->Nk : 1);
-    c.slow_bytes += kernel->stores & STORES_COUNTERS ? turns_of(p) * sizeof(unsigned) : 0;
+    c.slow_bytes += kernel->stores & STORES_COUNTERS ? turn_count(p) * sizeof(unsigned) : 0;
     c.slow_bytes += kernel->stores & STORES_SUMS ? dQ_bytes(p) : 0;
     traffic_reset();
     return c;

@@ -59,7 +59,7 @@ struct on_device cuda_load(const struct step *kernel, const struct device *devic
         l.arrays.dS = device->allocate(rows * l.p.Nk * size, "dS");
     }
     if (kernel->stores & STORES_COUNTERS)
-        l.arrays.turns = device->allocate(turns_of(&l.p) * sizeof *l.arrays.turns, NULL);
+        l.arrays.turns = device->allocate(turn_count(&l.p) * sizeof *l.arrays.turns, NULL);
     device_copy_masks(device, &l.p);
     return l;
 }

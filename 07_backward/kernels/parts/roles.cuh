@@ -128,7 +128,7 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
         wgmma_wait<1>(flat<Br / 2>(dV.S));
         weights_by_shifts(&dV, p.scale * LOG2E, statistics.shift);           // 11
         if (!full)
-            drop_unseen(&dV, p, j0, i0);
+            zero_masked(&dV, p, j0, i0);
         wgmma_wait<0>(flat<Br / 2>(dK.S));
         dS_of_full_tile(&dK, dV, statistics.D);                              // 14
         if (!full)

@@ -91,7 +91,7 @@ __device__ static inline void weights_of_all(fragments<TRAITS> *acc, float scale
 
 /* Columns are queries; query i attends to keys j <= i + high. */
 template <class TRAITS>
-__device__ static inline void drop_unseen(fragments<TRAITS> *acc, const struct attention &p, int j0,
+__device__ static inline void zero_masked(fragments<TRAITS> *acc, const struct attention &p, int j0,
                                           int i0)
 {
     const int end = (int)p.Nq - i0 - tensor_column();
@@ -114,7 +114,7 @@ __device__ static inline void weights_of_keys(fragments<TRAITS> *acc, const stru
 {
     weights_of_all(acc, p.scale, lse);
     if (keys_attended(p, i0) < j0 + TRAITS::KEYS || i0 + TRAITS::QUERIES > (int)p.Nq)
-        drop_unseen(acc, p, j0, i0);
+        zero_masked(acc, p, j0, i0);
 }
 
 template <class TRAITS>

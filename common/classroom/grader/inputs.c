@@ -108,7 +108,7 @@ static void write_sinks(const struct numbers *c, size_t heads, size_t queries, u
 // ---- attention -----------------------------------------------------------------------------------
 
 /* Masks about a third of each text's keys, never the first, and makes them NaN. */
-static void hide_keys(struct attention_input *in, uint64_t seed)
+static void mask_keys(struct attention_input *in, uint64_t seed)
 {
     const struct attention *p = &in->p;
     in->key_mask = allocate(p->B * p->Nk, 1, "the key mask");
@@ -191,7 +191,7 @@ static void write_attention(enum kind kind, const struct numbers *c, const struc
         free(x);
     }
     if (c->hidden)
-        hide_keys(&in, options->seed);
+        mask_keys(&in, options->seed);
     // shifts all scores of a row, so that adjacent rows have distant maxima
     for (size_t k = 0; c->spread != 0.0f && k < n; k += p->d)
         in.Q[k] = (k / p->d % 4 == 1 ? c->spread : -c->spread) / p->scale;
