@@ -1,7 +1,7 @@
 /*
  * y = softmax(x) for one row of n elements, without overflow: 3n loads + n stores.
  *
- * A row of only -inf, or with +inf or NaN, is NaN. y may be x.
+ * A row that is all -inf, or contains +inf or NaN, becomes NaN. y may be x.
  */
 #ifndef SAFE_SOFTMAX_H
 #define SAFE_SOFTMAX_H

@@ -1,7 +1,7 @@
 /*
  * y = softmax(x) for one row of n elements in two passes: 3n accesses to slow memory.
  *
- * A row of only -inf, or with +inf or NaN, is NaN. y may be x.
+ * A row that is all -inf, or contains +inf or NaN, becomes NaN. y may be x.
  */
 #ifndef ONLINE_SOFTMAX_H
 #define ONLINE_SOFTMAX_H

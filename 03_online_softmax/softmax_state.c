@@ -4,8 +4,8 @@
  *     m = max(m_a, m_b)
  *     l = l_a e^{m_a - m} + l_b e^{m_b - m}
  *
- * Merging is commutative and associative with the identity (-inf, 0): a monoid. So a row may be
- * split over tiles, threads, warps or machines. A single score x is a block with the state (x, 1).
+ * Merging is commutative and associative, with identity (-inf, 0): a monoid. So a row can be split
+ * over tiles, threads, warps or machines. A single score x is a block with the state (x, 1).
  */
 #include "03_online_softmax/softmax_state.h"
 

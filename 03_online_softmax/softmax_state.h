@@ -18,12 +18,13 @@ static inline float exp_minus(float x, float m)
     return x == -INFINITY ? 0.0f : expf(x - m);
 }
 
-/* The state of the scores of both. */
+/* The state of both sets of scores together. */
 struct softmax_state softmax_merge(struct softmax_state a, struct softmax_state b);
 
 /*
- * The weight of `part` in `whole`, 0 to 1; 0 for an empty part, even in an empty whole. Scale a
- * softmax over the part, or an average weighted by it, by this to add it to the other parts.
+ * The share, 0 to 1, of `whole`'s weight that belongs to `part`; 0 if `part` is empty, even if
+ * `whole` is too. To merge parts, multiply each part's softmax, or softmax-weighted average, by its
+ * share and add.
  */
 float softmax_share(struct softmax_state part, struct softmax_state whole);
 

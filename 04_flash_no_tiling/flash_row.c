@@ -2,12 +2,12 @@
  * One row of attention, one pass over K and V.                            2nd + 2d accesses
  *
  *     x     = scale q.k_j
- *     m_new = max(m, x)                                                   m = -inf at first
+ *     m_new = max(m, x)                                                   initially m = -inf
  *     l_new = l e^{m - m_new} + e^{x - m_new}                             l = 0
  *     o     = o (l e^{m - m_new} / l_new) + v_j (e^{x - m_new} / l_new)   o = 0
  *
- * m and l are chapter 03's. o is the output for the keys so far: a new key scales it by the
- * old keys' share of the weight and adds its own.
+ * m and l are chapter 03's. o is the output for the keys so far: a new key scales it by the old
+ * keys' share of the weight and adds its value times its own.
  */
 #include "04_flash_no_tiling/flash_row.h"
 

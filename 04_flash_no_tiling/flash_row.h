@@ -18,10 +18,10 @@ struct flash_row {
 /* Loads the query, d elements, and clears m, l and o. */
 void flash_row_begin(struct flash_row *row, const float *q, size_t d);
 
-/* Adds one key and its value, d elements each. The score is scale q.k. */
+/* Processes one key and its value, d elements each. The score is scale q.k. */
 void flash_row_update(struct flash_row *row, const float *k, const float *v, size_t d, float scale);
 
-/* Writes the output, d elements: 0 if there was no key. */
+/* Writes the output, d elements: all 0 without keys. */
 void flash_row_end(const struct flash_row *row, float *o, size_t d);
 
 /* o = softmax(scale q K^T) V for one query q (d), keys K and values V (n, d). o may be q. */

@@ -30,7 +30,7 @@ static const char *const option_names[OPTIONS] = { "none",           "causal",
                                                    "window 255,0",   "every 8th key hidden",
                                                    "half of blocks", "dropout 0.1" };
 
-/* The masks are filled for N = p.Nk. */
+/* Fills the masks for N = p.Nk; `problems` point to them. */
 static void with_options(struct attention p, uint8_t *key_mask, uint8_t *block_mask,
                          struct attention problems[OPTIONS])
 {
@@ -163,7 +163,7 @@ static void bench_pieces(double seconds)
 
 // ---- the ladder ---------------------------------------------------------------------------------
 
-/* S and P in memory, fa2, and uncounted steps. */
+/* standard, fa2, and the steps without counted accesses. */
 static size_t choose_rungs(const struct step_table *table, struct rung rungs[ROUND_MOST])
 {
     size_t count = 0;

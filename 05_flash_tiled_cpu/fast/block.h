@@ -3,7 +3,7 @@
 
 #include "05_flash_tiled_cpu/fast/group.h"
 
-/* -inf past the first `left` keys. */
+/* Scores of keys from `left` on are -inf. */
 INLINE struct block block_scores(const struct group *g, const float *K, size_t d, size_t left)
 {
     if (left >= ROWS)
@@ -18,7 +18,10 @@ INLINE struct block block_scores(const struct group *g, const float *K, size_t d
     return c;
 }
 
-/* O^T = O^T rescale + V^T P^T over n keys at V. From key `full_width`, only the last column of P counts. */
+/*
+ * O^T = O^T rescale + V^T P^T over n keys at V. From key `full_width` on, only the last column of P
+ * is nonzero.
+ */
 INLINE void block_outputs(struct group *g, const vec rescale[COLUMNS], const float *V, size_t d,
                           const group_row *P, size_t full_width, size_t n)
 {
@@ -40,7 +43,7 @@ INLINE void block_outputs(struct group *g, const vec rescale[COLUMNS], const flo
         }
 }
 
-/* fa2's lines 9 and 10. `most`: the largest scores so far. */
+/* fa2's lines 9 and 10. `most`: the running maxima. */
 void block_finish(struct group *g, const vec most[COLUMNS], const float *V, size_t d, group_row *S,
                   size_t n);
 

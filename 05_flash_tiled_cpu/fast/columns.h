@@ -1,4 +1,4 @@
-/* A tile of queries, transposed for compilers to vectorise. */
+/* A tile of queries, transposed for the compiler to vectorise. */
 #ifndef FLASH_TILED_COLUMNS_H
 #define FLASH_TILED_COLUMNS_H
 
@@ -11,8 +11,8 @@ enum { QUERIES = 32 };
 
 struct columns {
     float Q[ATTENTION_MAX_D][QUERIES];  // times the scale's sign
-    float O[ATTENTION_MAX_D][QUERIES];  // undivided
-    float m[QUERIES], l[QUERIES];       // from -FLT_MAX, so x - m is never NaN
+    float O[ATTENTION_MAX_D][QUERIES];  // times l
+    float m[QUERIES], l[QUERIES];       // m from -FLT_MAX, so x - m is never NaN
     size_t i0;
     struct scale scale;
 };
@@ -28,7 +28,7 @@ void columns_begin(struct columns *t, const struct head *a, size_t i0);
 
 void columns_end(const struct columns *t, const struct head *a);
 
-/* Turns S into weights; updates m, l and O. Inlined, so that its 2^x is too. */
+/* Turns S into weights, updates m and l, rescales O. Inlined so that two_to is. */
 static inline __attribute__((always_inline)) void
 columns_softmax(struct columns *t, columns_row *S, size_t n, size_t d, float (*two_to)(float))
 {
@@ -54,7 +54,7 @@ columns_softmax(struct columns *t, columns_row *S, size_t n, size_t d, float (*t
             t->O[k][i] *= rescale[i];
 }
 
-/* c += sum over k of a(k) B(k): a(k) is a number at a + k step, B(k) a row. */
+/* c += sum over k of a(k) B(k): a(k) is a[k * step], B(k) is row k of B. */
 static inline void columns_product(float *c, const float *a, size_t step, const columns_row *B,
                                    size_t n)
 {
@@ -66,7 +66,7 @@ static inline void columns_product(float *c, const float *a, size_t step, const 
         c[i] += sum[i];
 }
 
-/* The 2^x is for x <= 0, and exactly 0 for -inf. */
+/* two_to must handle x <= 0 and be exactly 0 for -inf. */
 static inline __attribute__((always_inline)) void columns_attention(const struct attention *p,
                                                                     struct tile_size size,
                                                                     struct tensors x,

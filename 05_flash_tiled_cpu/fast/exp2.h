@@ -1,10 +1,10 @@
 /*
  * 2^x by a polynomial, for one number or a vector.
  *
- *     2^x = 2^n 2^r,    n = x rounded to a whole number,    |r| <= 1/2
+ *     2^x = 2^n 2^r,    n = x rounded to an integer,    |r| <= 1/2
  *
- * 2^r is a polynomial of degree 5, off by less than 2.5e-7 of it. Exactly 0 from -127 down, for
- * masked scores; just above, off by up to 2^-127. NaN stays NaN. Not for x above 127.
+ * 2^r is a polynomial of degree 5, with a relative error below 2.5e-7. Exactly 0 for x <= -127, for
+ * masked scores; just above -127, off by up to 2^-127. NaN stays NaN. x must not exceed 127.
  */
 #ifndef FLASH_TILED_EXP2_H
 #define FLASH_TILED_EXP2_H
@@ -12,7 +12,7 @@
 #include "05_flash_tiled_cpu/fast/vec.h"
 
 static const float EXP2_MIN = -127.0f;
-/* x + EXP2_SHIFT has no room for a fraction. */
+/* x + EXP2_SHIFT has no fraction bits, so x is rounded to an integer. */
 static const float EXP2_SHIFT = 0x1.8p23f;
 
 static const float EXP2_1 = 6.931469671e-1f, EXP2_2 = 2.402211972e-1f, EXP2_3 = 5.550713274e-2f,

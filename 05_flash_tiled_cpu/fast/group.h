@@ -15,10 +15,10 @@ enum { GROUP = COLUMNS * LANES };
 
 typedef vec group_row[COLUMNS];
 
-/* Q is times the scale's sign; O is undivided. With changed scores (score.h), scale is 1. */
+/* Q is multiplied by the scale's sign, O by l. With modified scores (score.h), scale is 1. */
 struct group {
     group_row *Q, *O;
-    vec m[COLUMNS], l[COLUMNS];  // from -FLT_MAX, so x - m is never NaN
+    vec m[COLUMNS], l[COLUMNS];  // m from -FLT_MAX, so x - m is never NaN
     size_t i0, rows;             // first query, number of queries
     struct scale scale;
 };
@@ -29,7 +29,7 @@ void group_free(struct group *g);
 /* Release with extra_free((float *)rows). */
 group_row *group_rows_new(size_t n);
 
-/* Other lanes repeat the last query. */
+/* Unused lanes repeat the last query. */
 void group_begin(struct group *g, const struct head *a, size_t i0, size_t rows);
 
 void group_end(const struct group *g, const struct head *a);

@@ -1,8 +1,8 @@
 /*
  * Step: loops over queries.
  *
- * In fa2 each addition waits four cycles for the one before. Queries are independent, so the inner
- * loop has 32 side by side, which the compiler vectorises (-O3 -march=native). Only exp2f stays
+ * In fa2 each addition waits four cycles for the previous one. Queries are independent, so the
+ * inner loop runs over 32, and the compiler vectorises it (-O3 -march=native). Only exp2f stays
  * scalar.
  */
 #include "05_flash_tiled_cpu/fast/columns.h"

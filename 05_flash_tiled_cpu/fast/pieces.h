@@ -8,8 +8,8 @@ enum piece { PIECE_BEGIN, PIECE_SCORES, PIECE_WEIGHTS, PIECE_OUTPUTS, PIECE_END,
 extern const char *const piece_names[PIECES];
 
 /*
- * share[k] is piece k's time over that of both products' multiply-adds at peak speed. Weights are
- * timed without their scores.
+ * share[k] is piece k's time over that of both products' multiply-adds at peak speed. PIECE_WEIGHTS
+ * is timed without computing scores.
  */
 void pieces_measure(size_t N, size_t d, double seconds, double share[PIECES]);
 

@@ -5,8 +5,8 @@
 #include "common/problem/attention.h"
 
 /*
- * Off by a few units in the last place: Cephes's polynomial below 5/8, then 1 - 2 / (e^{2 |x|} +
- * 1), which is 1 from 9.02. NaN stays NaN.
+ * Off by a few units in the last place: Cephes's polynomial below 5/8, above it 1 - 2 / (e^{2 |x|}
+ * + 1), which rounds to 1 from 9.02 on. NaN stays NaN.
  */
 INLINE vec vec_tanh(vec x)
 {
@@ -26,7 +26,7 @@ struct vec_score {
     vec x, slope;
 };
 
-/* slow */
+/* Slow: by lane. */
 INLINE struct vec_score vec_score_by_lanes(const struct attention *p, size_t b, size_t h, ivec i,
                                            ivec j, vec dot)
 {
@@ -41,7 +41,7 @@ INLINE struct vec_score vec_score_by_lanes(const struct attention *p, size_t b, 
 INLINE struct vec_score vec_score(const struct attention *p, size_t b, size_t h, ivec i, ivec j,
                                   vec dot)
 {
-    // Your variant's formula and derivative, once it has to be fast.
+    // Your variant's formula and derivative, if it must be fast.
     if (p->softcap <= 0.0f)
         return vec_score_by_lanes(p, b, h, i, j, dot);
     const vec t = vec_tanh(dot * p->scale / p->softcap);

@@ -1,8 +1,8 @@
 /*
- * Step: causal order.
+ * Step: causal masking.
  *
  * A group's loop ends after its last query's position, and only the last few blocks are masked:
- * about half the time of all pairs.
+ * it takes about half the time.
  */
 #include "05_flash_tiled_cpu/fast/skip.h"
 

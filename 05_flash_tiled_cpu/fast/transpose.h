@@ -1,8 +1,8 @@
 /*
  * Transposes LANES x LANES numbers in registers.
  *
- * In rounds, s = LANES/2, … 2, 1: two shuffles of rows i and i + s, without and with bit s of the
- * lane, exchange the off-diagonal s x s blocks of every 2s x 2s block.
+ * In each round, s = LANES/2, … 2, 1, two shuffles of rows i and i + s swap the off-diagonal s x s
+ * blocks of every 2s x 2s block.
  *
  *     a0 a1 a2 a3          a0 a1 c0 c1          a0 b0 c0 d0
  *     b0 b1 b2 b3   s = 2  b0 b1 d0 d1   s = 1  a1 b1 c1 d1
@@ -14,7 +14,7 @@
 
 #include "05_flash_tiled_cpu/fast/vec.h"
 
-/* The lane of a, or LANES + lane of b, that lane l of each shuffle takes. */
+/* The lane of a, or LANES + the lane of b, that lane l gets in rows without and with bit s. */
 #define WITHOUT(s, l) ((l) & (s) ? LANES + (l) - (s) : (l))
 #define WITH(s, l) ((l) & (s) ? LANES + (l) : (l) + (s))
 
@@ -28,7 +28,7 @@
 #define EVERY_LANE(f, s) f(s, 0), f(s, 1), f(s, 2), f(s, 3)
 #endif
 
-/* gcc before 12 has another name. */
+/* gcc before 12 has a different builtin. */
 #if defined(__clang__) || __GNUC__ >= 12
 #define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else

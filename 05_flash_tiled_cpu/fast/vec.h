@@ -1,4 +1,4 @@
-/* Vectors of LANES numbers in GNU C: 16 for AVX-512, 8 for AVX2, 4 for SSE2, NEON, or none. */
+/* Vectors of LANES numbers in GNU C: 16 for AVX-512, 8 for AVX2, otherwise 4. */
 #ifndef FLASH_TILED_VEC_H
 #define FLASH_TILED_VEC_H
 
@@ -17,14 +17,14 @@ enum { LANES = 4 };
 #endif
 
 /*
- * Only the sign of attention's scale c (0 if c is 0) is applied to queries, as scaling differences
- * of scores rounds less. With x = sign q.k
+ * Queries are multiplied only by the sign of the scale c (0 if c is 0), because scaling score
+ * differences instead rounds less. With x = sign q.k
  *
  *     e^{c q.k} / e^{|c| m} = 2^{(x - m) factor},    size = |c|,    factor = |c| log2(e)
  */
 struct scale {
     float sign, size, factor;
-    float slack;  // m's largest lag (overlap.c): weights <= e^11
+    float slack;  // how far m may lag (overlap.c): weights <= e^11
 };
 
 static inline struct scale scale_of(float scale)
@@ -37,7 +37,7 @@ typedef float vec __attribute__((vector_size(4 * LANES)));
 typedef int32_t ivec __attribute__((vector_size(4 * LANES)));
 typedef uint32_t uvec __attribute__((vector_size(4 * LANES)));
 
-/* Per-vector functions must never be real calls. */
+/* Per-vector functions must always be inlined. */
 #define INLINE static inline __attribute__((always_inline))
 
 INLINE vec vec_of(float x)
@@ -57,7 +57,7 @@ INLINE void vec_store(float *x, vec v)
     memcpy(x, &v, sizeof v);
 }
 
-/* min(n, LANES) elements, then zeros. */
+/* Loads min(n, LANES) elements, then zeros. */
 INLINE vec vec_load_some(const float *x, size_t n)
 {
     vec v = { 0.0f };
@@ -75,13 +75,13 @@ INLINE void vec_store_some(float *x, vec v, size_t n)
         memcpy(x, &v, n * sizeof *x);
 }
 
-/* a where `where` is all ones, b where 0 */
+/* a where `where` is all ones, b where it is 0. */
 INLINE vec vec_pick(ivec where, vec a, vec b)
 {
     return (vec)((where & (ivec)a) | (~where & (ivec)b));
 }
 
-/* b if either is NaN. For 16 lanes, gcc makes three instructions of a > b ? a : b. */
+/* b if either is NaN. For 16 lanes, gcc compiles a > b ? a : b to three instructions. */
 INLINE vec vec_max(vec a, vec b)
 {
 #if defined(__AVX512F__)

@@ -3,12 +3,12 @@
 
 #include "05_flash_tiled_cpu/fast/group.h"
 
-/* Row r is all ones in lanes whose query attends to key j0 + r. */
+/* In row r, a lane is all ones if its query attends to key j0 + r. */
 typedef ivec visibility_row[COLUMNS];
 
 visibility_row *visibility_new(size_t n);
 
-/* Padding lanes are as the last query's. */
+/* Padding lanes copy the last query's. */
 void visibility_fill(visibility_row *mask, const struct group *g, const struct head *a, size_t j0,
                      size_t n);
 
@@ -20,7 +20,7 @@ INLINE int visible_to_any(const visibility_row row)
     return vec_any(all);
 }
 
-/* In another column? */
+/* In another vector? */
 INLINE int visible_outside(int column, const visibility_row row)
 {
     ivec all = { 0 };

@@ -1,18 +1,18 @@
-/* The instrumented build calls an observer twice per tile: for --trace and theorem_check. */
+/* The instrumented build calls an observer twice per tile, for --trace and theorem_check. */
 #ifndef FLASH_TILED_OBSERVE_H
 #define FLASH_TILED_OBSERVE_H
 
 #include "05_flash_tiled_cpu/steps/tile.h"
 
 enum moment {
-    SCORED,  // S has scores
-    DONE,    // S has weights; m, l and O are updated
+    SCORED,  // S holds scores
+    DONE,    // S holds weights; m, l and O are updated
 };
 
 typedef void observer(void *context, enum moment moment, const struct head *a, struct tile t,
                       const struct fast_memory *fast);
 
-/* Until the next call; NULL for none. */
+/* Until the next call; NULL removes it. */
 void set_observer(observer *who, void *context);
 
 extern observer *observing;

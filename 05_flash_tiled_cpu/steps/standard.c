@@ -1,12 +1,14 @@
 /*
- * Standard attention with its products by tiles.            2 Nq d + 2 Tr Nk d + 6 Nq Nk accesses
+ * Standard attention with tiled products.                   2 Nq d + 2 Tr Nk d + 6 Nq Nk accesses
  *
- * Chapter 04's three kernels on tiles: K and V are loaded Tr times instead of Nq times.
+ * Chapter 04's three kernels, tiled: K and V are loaded Tr times instead of Nq times.
  */
 #include "02_safe_softmax/safe_softmax.h"
 #include "05_flash_tiled_cpu/steps/tile.h"
 
-/* Half of fast memory holds queries (or O), half keys (or values). */
+/*
+ * Half of fast memory holds queries (or O), half keys (or values); rounded up, so it may exceed M.
+ */
 struct tile_size standard_size(size_t M, size_t d)
 {
     const size_t B = (M - 1) / (2 * d) + 1;

@@ -21,14 +21,14 @@ struct tile {
 };
 
 /*
- * Q and O (Br, d), K and V (Bc, d), m and l (Br), S (Br, Bc), which becomes P in place. Rows are
- * adjacent: row r of S begins at S + r * cols.
+ * Q and O (Br, d), K and V (Bc, d), m and l (Br), S (Br, Bc), overwritten by P. Rows are
+ * contiguous: row r of S begins at S + r * cols.
  */
 struct fast_memory {
     float *Q, *K, *V, *O, *S, *m, *l;
 };
 
-/* Tiles are cut to the problem's size. Release with fast_free. */
+/* Tiles are clipped to the problem's size. Release with fast_free. */
 struct fast_memory fast_new(const struct attention *p, struct tile_size size);
 void fast_free(struct fast_memory *fast);
 
@@ -73,7 +73,7 @@ static inline void tile_scores(struct fast_memory *fast, struct tile t, size_t d
         }
 }
 
-/* O += P V, with P in S. */
+/* O += P V; S holds P. */
 static inline void tile_add_product(struct fast_memory *fast, struct tile t, size_t d)
 {
     for (size_t r = 0; r < t.rows; r++)

@@ -29,7 +29,7 @@ static void run_observed(const struct step *step, const struct attention_input *
     set_observer(NULL, NULL);
 }
 
-// ---- for readers --------------------------------------------------------------------------------
+// ---- as text ------------------------------------------------------------------------------------
 
 enum { COLUMNS_OF_TEXT = 82, NUMBERS_IN_A_LINE = 8 };
 
@@ -39,7 +39,7 @@ struct telling {
     float scores[TRACE_PAIRS];
 };
 
-/* "S [0.63 2.58]" after `lead`, wrapped. */
+/* Prints "S [0.63 2.58]" after `lead`, wrapped. */
 static void print_numbers(const char *lead, const char *what, const char *format, const float *x,
                           size_t n)
 {
@@ -109,7 +109,7 @@ void trace_step(const struct step *step, const struct attention_input *input, st
         report_line("P = e^(S - m), and O is not divided by l until the last key is done");
 }
 
-// ---- for tools ----------------------------------------------------------------------------------
+// ---- as CSV -------------------------------------------------------------------------------------
 
 static void print_matrix(const struct head *a, struct tile t, const char *what, const float *x,
                          size_t cols)
@@ -165,7 +165,7 @@ static double error_so_far(double worst, double got, double expected, double uni
     return isnan(worst) || error <= worst ? worst : error;  // NaN is the largest error
 }
 
-/* In double. */
+/* In double precision. */
 static void check_row(struct proof *proof, const struct head *a, size_t i, size_t keys, float m,
                       float l, const float *O)
 {

@@ -6,15 +6,16 @@
 /* Exits unless the problem is small enough for --trace. */
 void trace_check(const struct attention *p);
 
-/* With --trace=csv to standard output, a line per number. */
+/* With --trace=csv, writes one line per number to standard output. */
 void trace(const struct lab *lab);
 
 void trace_step(const struct step *step, const struct attention_input *input,
                 struct tile_size size);
 
 /*
- * FlashAttention's Theorem 1: over the keys so far m is the largest score, l the sum of e^{score -
- * m}, and O the weighted average of the values (`divided`: fa1) or l times it (fa2). No masks.
+ * FlashAttention's Theorem 1: over the keys so far m is the largest score, l the sum of
+ * e^{score - m}, and O the weighted average of the values if `divided` (fa1), else l times it
+ * (fa2). No masks.
  */
 struct theorem {
     size_t tiles;             // checked

@@ -3,13 +3,13 @@
 
 #include "07_backward/steps/tile.h"
 
-/* D_i = sum of dO_i O_i. */
+/* D_i = dO_i.O_i. */
 void fa2_D(const struct backward_head *a, float *D);
 
 void fa2_load_queries(const struct backward_head *a, struct tile t, const float *D,
                       struct backward_memory *fast);
 
-/* P and dS of a loaded tile. */
+/* Computes P and dS of a loaded tile. */
 void fa2_pairs(const struct backward_head *a, struct tile t, struct backward_memory *fast);
 
 #endif

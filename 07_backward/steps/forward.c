@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+/* For fa1, which has no softcap. */
 static void statistics_of_row(const struct head *a, size_t i, float *m, float *l)
 {
     const struct attention *p = a->p;
@@ -50,7 +51,7 @@ void forward_free(struct tensors *x)
 
 void backward_load(struct lab *lab)
 {
-    // Larger scores are rounded by up to 6, so P may be off by e^6.
+    // Rounding such a score may change P by a factor of e^6.
     const double most = 1e8;
     lab_load(lab);
     if (lab->input.p.softcap == 0.0f || (double)lab->input.p.softcap > most)

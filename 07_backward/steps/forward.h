@@ -3,29 +3,29 @@
 
 #include "common/lab/lab.h"
 
-/* Adds O, lse, m and l to x; release with forward_free. */
+/* Sets O, lse, m and l in x; release with forward_free. */
 void forward_pass(const struct attention *p, struct tensors *x);
 void forward_free(struct tensors *x);
 
 /* The command line's problem, without a forward pass. */
 void backward_load(struct lab *lab);
 
-/* lab_input, and a backward pass's other inputs. */
+/* lab_input, plus a backward pass's other inputs. */
 void backward_input(struct lab *lab);
 
-/* With its forward pass. */
+/* A random problem and its forward pass. */
 struct lab backward_random(const struct chapter *chapter, struct attention p,
                            const struct options *options);
 
 void backward_release(struct lab *lab);
 
-/* As float32, whatever type they were stored in. */
+/* Gradients in float32, whatever type they were stored in. */
 struct result {
     float *of[GRADIENTS];
     enum dtype type;
 };
 
-/* Into poisoned memory. */
+/* Into poisoned outputs. */
 struct result backward_run(const struct step *step, const struct lab *lab, struct tile_size size);
 void result_free(struct result *r);
 

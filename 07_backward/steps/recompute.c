@@ -3,14 +3,14 @@
  *
  * The forward pass keeps O and lse = m + ln l instead of P:
  *
- *     P_ij = e^{S_ij - lse_i}          D_i = sum over j of P_ij dP_ij = dO_i O_i
+ *     P_ij = e^{S_ij - lse_i}          D_i = sum over j of P_ij dP_ij = dO_i.O_i
  *
- * The second equation gives D before the first pair, so one pass is enough. dK and dV are updated
- * in slow memory for every pair.
+ * D_i = dO_i.O_i needs no pairs, so one pass is enough. dK and dV are updated in slow memory for
+ * every pair.
  */
 #include "07_backward/steps/tile.h"
 
-/* x += factor y; only x is in slow memory. */
+/* x += factor y; x is in slow memory, y in fast memory. */
 static void add_to(float *x, float factor, const float *y, size_t d)
 {
     for (size_t k = 0; k < d; k++)

@@ -5,8 +5,8 @@
  *     P  = softmax(S)         dP = dO V^T           dS_ij = P_ij (dP_ij - D_i)
  *                             dQ = scale dS K       dK    = scale dS^T Q
  *
- * Every N^2 matrix is stored, as in a framework that differentiates each operation. Five products
- * of 2 Nq Nk d operations, by tiles.
+ * Every N^2 matrix is stored, as in a framework that differentiates each operation. Five tiled
+ * products of 2 Nq Nk d operations.
  */
 #include "07_backward/steps/tile.h"
 

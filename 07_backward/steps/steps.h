@@ -8,11 +8,11 @@
 #include <stddef.h>
 
 /*
- * For d <= 256. A query without keys adds nothing to any gradient; a key without queries is not
- * read, and its dK and dV are exactly 0. All support masks; fa1 and complete dropout; only
- * complete Hkv < H and threads, whose number does not change the result.
+ * For d <= 256. A query that attends to no key adds nothing to gradients; a key that no query
+ * attends to is not read, and its dK and dV are exactly 0. All support masks, fa1 and complete also
+ * dropout, only complete Hkv < H and threads, whose number does not change the result.
  */
 attention_step backward_standard, backward_fa2,
-    backward_complete;  // the only ones called by name
+    backward_complete;  // the only ones called directly
 
 #endif

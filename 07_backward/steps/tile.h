@@ -18,14 +18,14 @@ struct backward_head {
 struct backward_head backward_head_of(const struct attention *p, size_t n, struct tensors x);
 
 /*
- * Q, O, dO and dQ (Br, d); K, V, dK and dV (Bc, d); P and dS (Br, Bc), where dP becomes dS; lse,
- * m, l and D (Br). Rows are adjacent.
+ * Q, O, dO and dQ (Br, d); K, V, dK and dV (Bc, d); P and dS (Br, Bc), where dP is overwritten by
+ * dS; lse, m, l and D (Br). Rows are contiguous.
  */
 struct backward_memory {
     float *Q, *O, *dO, *dQ, *K, *V, *dK, *dV, *P, *dS, *lse, *m, *l, *D;
 };
 
-/* Tiles are cut to the problem's size. Release with backward_memory_free. */
+/* Tiles are clipped to the problem's size. Release with backward_memory_free. */
 struct backward_memory backward_memory_new(const struct attention *p, struct tile_size size);
 void backward_memory_free(struct backward_memory *fast);
 
@@ -41,7 +41,7 @@ static inline void tile_product(float *C, const float *A, const float *B, struct
         }
 }
 
-/* C += X B, without pairs where X is 0: 0 times NaN is NaN. */
+/* C += X B, skipping elements where X is 0: 0 times NaN is NaN. */
 static inline void tile_add_to_queries(float *C, const float *X, const float *B, struct tile t,
                                        size_t d)
 {

@@ -11,9 +11,9 @@ struct trainer {
 };
 
 /*
- * Q, K and V start as noise; O descends to the real layer's, by the gradients of standard,
- * complete (or `other`, unless NULL), and with dQ and dK unscaled. Only the last may differ, and
- * diverge with longer steps. Ends the lab; returns the exit status.
+ * Q, K and V start as noise; O descends to the real layer's, by the gradients of standard, complete
+ * (or `other`, unless NULL), and with dQ and dK unscaled. Only the last may differ. Ends the lab;
+ * returns the exit status.
  */
 int train(struct lab *lab, const struct trainer *other);
 
