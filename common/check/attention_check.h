@@ -1,5 +1,5 @@
 /*
- * Compares an attention's output with the double precision reference and the previous stage: all
+ * Compares the output of attention with the double precision reference and the previous stage: all
  * rows or, for large problems, some of each head.
  */
 #ifndef COMMON_ATTENTION_CHECK_H
@@ -24,8 +24,9 @@ struct attention_check {
 static const double ATTENTION_CHECK_ALL = 4e9;
 
 /*
- * Computes the expected rows: all for small problems or with `all`. Otherwise at least 64: first
- * rows of heads, last rows, then random ones, as many as fit into a tenth of ATTENTION_CHECK_ALL.
+ * Computes the expected rows: all for small problems or with `all`. Otherwise at least 64: the
+ * first row of each head, the last row of each, then random ones, as many as fit into a tenth of
+ * ATTENTION_CHECK_ALL.
  */
 struct attention_check attention_check_begin(const struct attention_input *input, bool all);
 void attention_check_end(struct attention_check *check);
@@ -66,7 +67,7 @@ struct attention_errors attention_check_errors(const struct attention_check *che
 /* The rows to check, ascending; all if count = heads N. free() them. */
 size_t *attention_check_choose(size_t heads, size_t N, size_t count);
 
-/* The number of rows to check, each costing `of_row` multiply-adds. */
+/* The number of rows to check, if each costs `of_row` multiply-adds. */
 size_t attention_check_count(size_t heads, size_t N, double of_row, bool all);
 
 /* The checked rows of a whole result with `length` elements a row; free() them. */

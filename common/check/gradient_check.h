@@ -1,5 +1,5 @@
 /*
- * Compares an attention's gradients with the double precision reference and the previous stage,
+ * Compares the gradients of attention with the double precision reference and the previous stage,
  * head by head.
  */
 #ifndef COMMON_GRADIENT_CHECK_H

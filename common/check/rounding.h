@@ -15,7 +15,7 @@
 
 #include <stddef.h>
 
-/* A right result differs from `value` by at most `bias` and a few times `sigma`. */
+/* A correct result differs from `value` by at most `bias` and a few times `sigma`. */
 struct exact {
     double value, sigma, bias;
 };

@@ -1,15 +1,15 @@
 /*
- * Where and how far is a result from right, and does rounding explain it?
+ * Where and how far is a result from correct, and does rounding explain it?
  *
- * With sigma and bias of rounding.h, z = max(0, (|error| - bias) / sigma). A result is right if
+ * With sigma and bias of rounding.h, z = max(0, (|error| - bias) / sigma). A result is correct if
  *
  *     z                                        is at most 10 at each element,
  *     the root mean square of z over a row     is at most 3 for a long row,
  *     over a column of a head                  at most 4 for a long column,
  *     over a whole head                        at most 2 for a large head.
  *
- * The limit for n independent elements is base + (10 - base) / sqrt(n). Right results of all
- * programs stay below three quarters of these limits, on difficult inputs too
+ * The limit for n independent elements is base + (10 - base) / sqrt(n). Correct results of all
+ * programs stay below three quarters of these limits, even on difficult inputs
  * (common/results/checks.md).
  */
 #ifndef COMMON_TOLERANCE_H
@@ -45,7 +45,7 @@ struct difference {
 double larger_error(double a, double b);
 
 /*
- * A head, or a part of it: `rows` rows of `cols` elements. NaN equals NaN, and an infinity itself;
+ * A head, or a part of it: `rows` rows of `cols` elements. NaN equals NaN, an infinity equals itself;
  * other non-finite values mismatch.
  */
 struct difference difference_between(const float *got, const struct exact *expected, size_t rows,

@@ -12,8 +12,8 @@ extern "C" {
 #endif
 
 /*
- * Room for `count` elements of `size` bytes, to free(). On failure it prints one line, with `what`,
- * to standard error and exits with 2.
+ * Allocates `count` elements of `size` bytes; release with free(). On failure it prints one line,
+ * with `what`, to standard error and exits with 2.
  */
 void *allocate(size_t count, size_t size, const char *what);
 
@@ -28,8 +28,8 @@ const char *memory_program_name(void);
 void out_of_memory(const char *what, size_t count, size_t size) __attribute__((noreturn));
 
 /*
- * Fills x with a NaN that no computation makes, so that unwritten elements show. Call it before
- * each checked run.
+ * Fills x with a NaN that no computation produces, so that unwritten elements stand out. Call it
+ * before each checked run.
  */
 void poison_fill(float *x, size_t n);
 

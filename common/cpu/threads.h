@@ -1,5 +1,5 @@
 /*
- * OpenMP threads, or one thread if the compiler has none.
+ * OpenMP threads, or one thread if the compiler has no OpenMP.
  *
  *     PARALLEL(omp parallel for)
  *     for (…)
@@ -46,8 +46,8 @@ static inline size_t threads_in_use(void)
 }
 
 /*
- * The thread count of --threads, or OpenMP's for 0. It is capped, because OMP_NUM_THREADS may be
- * any number, and OpenMP's list of a million threads overflows the stack.
+ * The thread count of --threads, or OpenMP's for 0. It is capped, because OMP_NUM_THREADS can be
+ * any number, and OpenMP's list of a million threads would overflow the stack.
  */
 static inline void threads_begin(size_t asked)
 {

@@ -1,6 +1,6 @@
 /*
- * The machine that kernels run on: its memory, and what it can do. Implemented by CUDA sources, so
- * in each of their builds: for the CPU, for the CPU with instrumented accesses, and for a GPU.
+ * The machine that kernels run on: its memory, and what it can do. Implemented in CUDA sources,
+ * once per build of them: for the CPU, for the CPU with instrumented accesses, and for a GPU.
  */
 #ifndef COMMON_LAB_DEVICE_H
 #define COMMON_LAB_DEVICE_H
@@ -20,7 +20,7 @@ typedef struct CUstream_st *cudaStream_t;
  */
 enum build { BUILD_CPU, BUILD_INSTRUMENTED, BUILD_GPU, BUILDS };
 
-/* The three as an initializer, and their declaration. */
+/* An initializer with all three launchers, and their declaration. */
 #ifdef WITH_GPU
 #define LAUNCHERS(name)                             \
     {                                               \
@@ -50,7 +50,7 @@ struct device {
     const char *(*why_not)(void);  // the runtime's reason if there is no such machine; else NULL
     void (*facts)(struct device_facts *facts);
 
-    /* Exits if there is no memory. Reports and the access counter use `name`, unless NULL. */
+    /* Exits if out of memory. Reports and the access counter use `name`, unless NULL. */
     void *(*allocate)(size_t bytes, const char *name);
     void (*release)(void *array);
     void (*upload)(void *array, const void *from, size_t bytes);
@@ -60,8 +60,8 @@ struct device {
     double (*seconds)(void (*work)(void *arg), void *arg);
 
     /*
-     * Bytes per second, read and written, of a copy kernel; float32 operations per second, an fma
-     * being two.
+     * Bytes per second, read and written, of a copy kernel; float32 operations per second, counting
+     * an fma as two.
      */
     double (*bandwidth)(void);
     double (*fma_peak)(void);
@@ -73,17 +73,17 @@ struct device {
 extern const struct device device_cpu, device_instrumented, device_gpu;
 
 /*
- * The current device, on which kernels run as steps, and the stream that they are started on. NULL is the CPU, and the default
+ * Sets the device that steps run kernels on, and their stream. NULL is the CPU, and the default
  * stream.
  */
 void device_use(const struct device *device, cudaStream_t stream);
 const struct device *device_current(void);
 cudaStream_t device_stream(void);
 
-/* "on the CPU, standing in for a GPU", or the GPU's name; the text is good until the next call. */
+/* "on the CPU, standing in for a GPU", or the GPU's name; valid until the next call. */
 const char *device_text(const struct device *device);
 
-/* How many of a kernel's blocks run: of those that are persistent, no more than the device has multiprocessors. */
+/* The number of blocks launched; for persistent blocks, at most one per multiprocessor. */
 struct step;
 size_t step_blocks(const struct step *kernel, size_t blocks, const struct device *device);
 

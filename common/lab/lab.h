@@ -1,9 +1,9 @@
 /*
- * The lab: what a chapter's main does with its steps, one call after the other. The loop over the steps is the chapter's.
+ * The lab: what a chapter's main does with its steps, call by call. The loop over the steps is the chapter's.
  *
  *     struct lab lab = lab_open(&chapter, argc, argv);     the command line
  *     lab_load(&lab);                                      the problem
- *     lab_choose(&lab, "complete");                        the step, or all of them; what they cannot do is refused
+ *     lab_choose(&lab, "complete");                        the step, or all of them; unsupported options are rejected
  *     lab_title(&lab);
  *     lab_input(&lab);
  *     for (const struct step *s = lab_first(&lab); s; s = lab_next(&lab, s)) {
@@ -13,8 +13,8 @@
  *     }
  *     return lab_close(&lab);                              files, and the verdict
  *
- * One step is told whole; of all steps each has a line in a table. Of the chapter nothing is called but `run`, `watched` and
- * `predict` of its rows (step.h). Kernels run on the current device (device.h).
+ * A single step is reported in full; with all steps, each gets a row of a table. From the chapter, only `run`, `watched`
+ * and `predict` of its rows are called (step.h). Kernels run on the current device (device.h).
  */
 #ifndef COMMON_LAB_H
 #define COMMON_LAB_H
@@ -29,17 +29,20 @@
 
 struct chapter {
     struct program program;             // for --help
-    const char *number, *title, *idea;  // "05": the title of what is printed
-    const char *next;                   // what to read after it
+    const char *number, *title, *idea;  // "05", and the rest of the title
+    const char *next;                   // what to read next
     const struct step_table *table;
-    const struct step_table *const *kernels;  // where the table of its kernels is, or NULL
+    const struct step_table *const *kernels;  // pointer to its kernel table, or NULL
     bool backward;                            // its steps compute gradients
 
     /* What a step does not support, if that depends on the current device too (device.h); NULL: step_unsupported. */
     const char *(*unsupported)(const struct step *step, const struct attention *p);
 };
 
-/* What a step is compared with besides the reference. Backward: its gradients; forward: those rows of O that are checked, in of[0]. */
+/*
+ * What a step is compared with besides the reference. Backward: gradients; forward: of[0] has the
+ * checked rows of O.
+ */
 struct previous {
     const char *name;  // NULL: there is none
     float *of[GRADIENTS];
@@ -48,20 +51,20 @@ struct previous {
 struct lab {
     const struct chapter *chapter;
     struct options o;
-    bool screen;                     // nothing is asked for: what the page is about, on one screen
+    bool screen;                     // no options: print the page's summary, on one screen
     const struct step *only, *last;  // the one step; or, if that is NULL, the last of all
 
     struct attention_input input;
-    struct tensors x;       // of the problem, and what the step at hand has written
-    struct tile_size size;  // of the step at hand
+    struct tensors x;       // the problem's, and the current step's outputs
+    struct tile_size size;  // of the current step
     struct count count;     // and what it did
     struct previous
-        before;  // what the step is compared with; the chapter may say what the first one is
-    const struct step *
-        plain;  // complete is in vectors and not counted: this step goes through its tiles as complete does
-    struct attention_check check;     // of O and lse; of its `other` the lab frees the numbers …
+        before;  // what the step is compared with; the chapter may set it for the first step
+    const struct step
+        *plain;  // counted instead of complete, which is vectorised: it visits the same tiles
+    struct attention_check check;     // of O and lse; the lab frees the numbers of its `other` …
     struct gradient_check gradients;  // … or of the gradients
-    struct attention_errors worst;    // of the table of all steps, as far as it has come
+    struct attention_errors worst;    // largest so far in the table of all steps
     char *csv;                        // its lines for --csv, with room for REPORT_CSV; or NULL
 };
 
@@ -74,8 +77,8 @@ bool lab_asks_for(const struct lab *lab, const char *name);
 void lab_load(struct lab *lab);
 
 /*
- * A problem of the chapter's own, with all steps; free with lab_free, call lab_ready before
- * checks.
+ * A lab for a problem that the chapter made, with all steps; free with lab_free, call lab_ready
+ * before checks.
  */
 struct lab lab_of(const struct chapter *chapter, struct attention_input input,
                   const struct options *options);
@@ -89,7 +92,7 @@ void lab_title(const struct lab *lab);
 void lab_input(struct lab *lab);
 void lab_ready(struct lab *lab);
 
-/* Is there a first step, for which the chapter has to provide the comparison? */
+/* Does the run include the first step, whose comparison the chapter must provide? */
 bool lab_begins(const struct lab *lab);
 
 /* The chosen step, or all that support the problem. Ends the table after the last. */
@@ -110,43 +113,52 @@ void lab_free(struct lab *lab);
 bool is_small(const struct lab *lab);
 bool can_be_counted(const struct lab *lab, const struct step *step);
 
-/* What the step does not support of the problem; NULL: it supports it. And may a later step be compared with it? */
+/*
+ * What the step does not support of the problem; NULL if it supports it. And may a later step be
+ * compared with it?
+ */
 const char *lab_unsupported(const struct lab *lab, const struct step *step);
 bool lab_comes_before(const struct lab *lab, const struct step *step);
 
-/* The nearest earlier step that does the problem and that the step is compared with; NULL: there is none. */
+/* The closest earlier step that supports the problem, to compare `step` with; NULL if none. */
 const struct step *lab_step_before(const struct lab *lab, const struct step *step);
 
 /* --csv's lines, one per step, to which callers may add. */
 char *lab_csv(struct lab *lab);
 
-/* Runs and compares a step, on the options' tiles or its own; `tell`: prints the comparison. */
+/*
+ * Runs and compares a step, on the options' tiles or its own; `tell`: whether to print the
+ * comparison.
+ */
 struct attention_errors lab_errors(const struct lab *lab, const struct step *step, bool tell);
 
-// ---- between the files of the lab ---------------------------------------------------------------
+// ---- for the files of the lab only --------------------------------------------------------------
 
 struct attention_errors lab_compare(const struct lab *lab, const struct step *step,
                                     struct tensors x, const struct previous *before, bool tell);
 struct previous lab_run_before(const struct lab *lab, const struct step *step);
 void previous_free(struct previous *previous);
 
-/* What the step has written becomes what later ones are compared with. */
+/* Keeps what the step has written; later ones are compared with it. */
 void lab_keep_as_before(struct lab *lab, const struct step *step);
 
-/* The same rows as lab->check, with what is right for a step that is a product; its O is to be freed. */
+/*
+ * The same rows as lab->check, with the expected values of a step that is a product; the caller
+ * frees its O.
+ */
 struct attention_check lab_product_check(const struct lab *lab);
 
 void lab_write(const struct lab *lab, const struct step *step, const char *previous,
                struct attention_errors errors);
 
-/* kernels.c: the parts "Grid" and "Counted"; a table of kernels has other columns. */
+/* kernels.c: the parts "Grid" and "Counted"; a kernel table has different columns. */
 void kernel_print_counts(const struct lab *lab, const struct step *kernel);
 void kernel_table_begin(void);
 void kernel_table_row(struct lab *lab, const struct step *kernel, struct attention_errors errors);
 void kernel_table_notes(const struct lab *lab);
 const char *kernel_csv_columns(void);
 
-/* What the step makes of the problem, in outputs of its own; and the same for a problem that may take long (wait.c). */
+/* Runs the step into new outputs; and the same for a problem that may take long (wait.c). */
 struct tensors lab_output(const struct lab *lab, const struct step *step, struct tile_size size);
 struct tensors lab_output_slowly(const struct lab *lab, const struct step *step,
                                  struct tile_size size);
@@ -156,8 +168,8 @@ void table_row(struct lab *lab, const struct step *step, struct attention_errors
 void table_end(struct lab *lab);
 
 /*
- * The next step, from this one, that supports the problem; the table notes why others do not. NULL
- * ends it.
+ * The first step from this one on that supports the problem; the table notes why others do not.
+ * NULL ends it.
  */
 const struct step *table_from(struct lab *lab, const struct step *step);
 

@@ -1,6 +1,6 @@
 /*
- * Times steps: each is checked first, then all are timed in turn with the machine's peak, because
- * the machine's speed varies.
+ * Times steps: each is checked first, then all are timed in turn, and with them the machine's
+ * peak, because the machine's speed varies.
  */
 #ifndef COMMON_LAB_SPEED_H
 #define COMMON_LAB_SPEED_H
@@ -19,14 +19,14 @@ struct runner {
     struct bench *bench;
 };
 
-/* For timing: runs the step of `arg`, a struct runner. */
+/* For timing: runs the step of the struct runner at `arg`. */
 void speed_work(void *arg);
 
-/* The best of some runs, in about `seconds`. */
+/* The best time of several runs, which take about `seconds`. */
 double speed_of(const struct step *step, const struct attention *p, struct tile_size size,
                 struct tensors x, double seconds);
 
-/* Steps timed in turn; candidate 0 is the peak. All write to the same memory. */
+/* Steps timed in turn; candidate 0 measures the peak. All write to the same memory. */
 enum { ROUND_MOST = 24 };
 struct round {
     struct tensors x;
@@ -35,12 +35,11 @@ struct round {
     size_t count;
 };
 
-/* Empty, for problems of p's shape; end with round_end. */
+/* An empty round for problems of p's shape; end with round_end. */
 void round_begin(struct round *round, const struct attention *p, struct tensors x);
 
 /*
- * Adds a step on the lab's problem, on all threads or one. If its result is wrong, so is the
- * verdict.
+ * Adds a step on the lab's problem, on all threads or one. A wrong result makes the verdict wrong.
  */
 void round_enter(struct round *round, const struct lab *lab, const struct step *step,
                  size_t threads);
@@ -48,10 +47,10 @@ void round_enter(struct round *round, const struct lab *lab, const struct step *
 void round_run(struct round *round, double seconds);
 void round_end(struct round *round);
 
-/* The step's threads. */
+/* The number of threads the step uses. */
 size_t round_threads(const struct step *step);
 
-/* Operations per second, and as a part of the peak of its cores. */
+/* Operations per second, and as a fraction of the peak of its cores. */
 struct mark {
     double flops, of_peak;
 };
@@ -61,8 +60,8 @@ struct mark round_mark(const struct round *round, size_t k);
 double round_peak(const struct round *round);
 
 /*
- * The part "Speed": all steps that support the problem, or --step's and its comparison. Also to
- * --csv.
+ * The part "Speed": all steps that support the problem, or --step's and the one it is compared
+ * with. Also to --csv.
  */
 void lab_speed(const struct lab *lab);
 
@@ -76,8 +75,8 @@ struct rung {
 
 /*
  * The part "Ladder": one head of N queries and keys, d = 64 and 128, full and causal, about
- * `seconds` each, with problems from `make`. It is LADDER_CASES of `parts` parts of the progress.
- * Returns one core's peak; adds lines of REPORT_SPEED_CSV to csv.
+ * `seconds` each, with problems from `make`. It accounts for LADDER_CASES of the progress's
+ * `parts`. Returns one core's peak; adds lines of REPORT_SPEED_CSV to csv.
  */
 enum { LADDER_CASES = 4 };
 double speed_ladder(const struct chapter *chapter, const struct rung *rungs, size_t count, size_t N,

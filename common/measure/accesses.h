@@ -23,15 +23,15 @@ struct accesses {
     size_t n;
     struct counted line[ACCESS_LINES];
     struct tile_counts tiles;
-    size_t splits;    // of the keys, each with tiles of its own
-    size_t products;  // operations of matrix products
+    size_t splits;    // of the keys, each tiled separately
+    size_t products;  // floating-point operations of matrix products
 };
 
-/* A line: "Q loads" should be `n`; `formula` is per head. */
+/* Adds the line `what`, "Q loads", with the predicted count `n`; `formula` is per head. */
 void accesses_add(struct accesses *a, const char *what, size_t n, const char *formula);
 
 /*
- * Fills in the counts, and adds a last line, all accesses to instrumented arrays, which the lines
+ * Fills in the counts, and adds a last line: all accesses to instrumented arrays, which the lines
  * before should add up to. Returns whether every line is as predicted.
  */
 bool accesses_sum(struct accesses *a, const char *formula, size_t *total);

@@ -1,6 +1,6 @@
 /*
- * Timing: warm, repeated, best and median. Candidates are timed in turn, so that a slow moment of
- * the machine affects all. Give the work an output that the caller reads, or it may be optimised
+ * Timing: warmed up, repeated; best and median. Candidates are timed in turn, so that a temporary
+ * slowdown affects all. Give the work an output that the caller reads, or it may be optimised
  * away.
  */
 #ifndef COMMON_BENCH_H
@@ -22,7 +22,7 @@ struct bench {
  */
 void bench_run(struct bench *candidates, size_t count, double seconds);
 
-/* bench_run's progress is part `part` of `parts`. */
+/* From here on, bench_run's progress covers part `part` of `parts`. */
 void bench_progress(size_t part, size_t parts);
 
 /* Seconds, monotonic. */
@@ -38,8 +38,8 @@ void bench_rest(double seconds_before);
 bool bench_ladder_has(size_t N, size_t d, bool causal);
 
 /*
- * One core's peak: float32 FLOP/s, a fused multiply-add being two. About half a second, as the
- * next.
+ * One core's peak: float32 FLOP/s, counting a fused multiply-add as two. Takes about half a second,
+ * as does bench_copy_bandwidth.
  */
 double bench_fma_peak(void);
 
@@ -50,15 +50,15 @@ double bench_fma_operations(void);
 /* Bytes per second, read plus written, of one core copying arrays larger than any cache. */
 double bench_copy_bandwidth(void);
 
-/* Bytes of the level 1, 2 or 3 data cache, or a usual size if unknown; 0 for other levels. */
+/* Bytes of the level 1, 2 or 3 data cache, or a typical size if unknown; 0 for other levels. */
 size_t bench_cache_bytes(int level);
 
 /* "AMD EPYC 9B45, 2 cores, Linux x86_64, gcc 12.2.0", for tables of times. */
 const char *bench_machine(void);
 
 /*
- * For tests: bench_run with another clock; a cache size as Linux lists it under `folder`, or 0;
- * shortens a processor's name in place.
+ * For tests: bench_run with a given clock; a cache size as Linux lists it under `folder`, or 0;
+ * shortening a processor's name in place.
  */
 void bench_run_by(double (*now)(void), struct bench *candidates, size_t count, double seconds);
 size_t bench_listed_cache(const char *folder, int level);

@@ -1,9 +1,9 @@
 /*
  * Counts accesses to slow memory, an element at a time.
  *
- * Slow memory is every array that the caller owns or an algorithm stores whole: x and y; Q, K, V,
+ * Slow memory is every array that the caller owns or an algorithm stores in full: x and y; Q, K, V,
  * O and lse; S and P; the gradients. Fast memory, such as tiles, is free; only its size counts. A
- * lesson's watched build (watch.h) calls a function before each access. A load is 1, a store is 1,
+ * lesson's instrumented build (watch.h) calls a function before each access. A load is 1, a store is 1,
  * and x[j] += y is 2. Single-threaded.
  */
 #ifndef COMMON_TRAFFIC_H
@@ -35,12 +35,12 @@ void traffic_watch(const char *name, const float *array, size_t count);
 struct traffic traffic_of(const char *name);
 struct traffic traffic_total(void);
 
-/* In the order in which they were first instrumented. */
+/* The instrumented arrays, in the order of first use. */
 size_t traffic_arrays(const struct traffic **list);
 
 /*
- * An algorithm's own memory, released with extra_free. An array that is stored whole, such as S,
- * is slow memory and instrumented as `name`; a tile is fast memory. Without memory: one line on
+ * An algorithm's own memory, released with extra_free. An array that is stored in full, such as S,
+ * is slow memory and instrumented as `name`; a tile is fast memory. If out of memory: one line on
  * stderr, exit 2.
  */
 float *extra_slow(const char *name, size_t count);
@@ -48,8 +48,8 @@ float *extra_fast(const char *name, size_t count);
 void extra_free(float *array);
 
 /*
- * Exits likewise if `count` more elements exceed the machine's memory, as a system may promise
- * more and then kill the program. The two above call it.
+ * Also exits if `count` more elements exceed the machine's memory, because a system may overcommit
+ * and then kill the program. The two above call it.
  */
 void extra_check(const char *name, size_t count);
 
@@ -59,8 +59,8 @@ size_t extra_fast_peak(void);
 
 /*
  * For watch.c, which must be quick: instrumented arrays lie within traffic_all and outside the two
- * traffic_gaps. Other accesses are checked: in an instrumented array they are counted, else the
- * gap around them becomes the first.
+ * traffic_gaps. Other accesses are checked: in an instrumented array they are counted, otherwise
+ * the gap around them becomes traffic_gaps[0].
  */
 struct addresses {
     uintptr_t from, bytes;

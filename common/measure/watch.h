@@ -1,8 +1,8 @@
 /*
- * The watched build of a lesson: the same file, compiled to call watch.c before each access
+ * The instrumented build of a lesson: the same file, compiled to call watch.c before each access
  * (WATCH_FLAGS in common/tools/build.mk), with _watched after its functions' names.
  *
- * WATCHED(f), after DECLARE_WATCHED(f), is f's watched build, or NULL in a build by hand. Then,
+ * WATCHED(f), after DECLARE_WATCHED(f), is f's instrumented build, or NULL if built by hand. Then,
  * and without compiler support, CAN_WATCH is false, and programs print that they do not count.
  */
 #ifndef COMMON_WATCH_H
@@ -26,14 +26,14 @@ extern "C" {
 
 /*
  * Redirects all accesses to `who`, uncounted, until `who` is NULL: for the emulator of common/cuda
- * while its threads run. `instruction` follows the call; an `aligned` access must be at a multiple
- * of its size.
+ * while its threads run. `instruction` is the address after the call; an `aligned` access must be
+ * at a multiple of its size.
  */
 typedef void watcher(const void *at, size_t bytes, bool writes, bool aligned,
                      const void *instruction);
 void watch_with(watcher *who);
 
-/* For watch.c: an access that traffic_gaps do not rule out. */
+/* For watch.c: called for accesses that traffic_gaps do not rule out. */
 extern watcher *watching;
 
 #ifdef __cplusplus

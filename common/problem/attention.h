@@ -5,7 +5,7 @@
  *
  * Q and O are (B, H, Nq, d), K and V are (B, Hkv, Nk, d), lse is (B, H, Nq): row-major float32.
  *
- * All options are in the functions below, shared by CPU and CUDA, and not in the kernels:
+ * All options are implemented in the functions below, shared by CPU and CUDA, and not in the kernels:
  * `score_of`, `visible`, `tile_kind`, `attention_band`, `kv_head` and `dropout_keeps`.
  */
 #ifndef COMMON_ATTENTION_H
@@ -23,16 +23,16 @@
 extern "C" {
 #endif
 
-enum { ATTENTION_MAX_D = 256 };  // elements of a row, on the CPU
+enum { ATTENTION_MAX_D = 256 };  // largest d on the CPU
 
 struct attention {
     size_t B, H, Hkv;  // batch entries, query heads, key/value heads; Hkv divides H
-    size_t Nq, Nk, d;  // queries, keys, elements of a row
+    size_t Nq, Nk, d;  // queries, keys, elements per row (the head dimension)
     enum dtype dtype;  // of Q, K, V and O; on the host they are float32 arrays
     float scale;
 
     bool causal;                          // masks keys after the query's position,
-    bool top_left;                        // counted from the first key; default: from the last
+    bool top_left;                        // aligns the first query and key; default: the last
     float softcap;                        // C: a score s becomes C tanh(s / C); 0: none
     ptrdiff_t window_left, window_right;  // keys before and after its position; -1: all
 
@@ -46,15 +46,15 @@ struct attention {
     // Your variant: its parameters.
 };
 
-/* A tile is Br queries by Bc keys, each at least 1; it may exceed N. */
+/* A tile is Br queries by Bc keys, each at least 1; it may exceed Nq or Nk. */
 struct tile_size {
     size_t Br, Bc;
 };
 
-/* A problem of this shape, with scale 1/sqrt(d) and no option. */
+/* A problem of this shape, with scale 1/sqrt(d) and no options. */
 struct attention attention_of(size_t B, size_t H, size_t Hkv, size_t Nq, size_t Nk, size_t d);
 
-/* The numbers of elements of Q and O, of K and V, and of lse. */
+/* The number of elements of Q and O, of K and V, and of lse. */
 size_t attention_query_elements(const struct attention *p);
 size_t attention_key_elements(const struct attention *p);
 size_t attention_rows(const struct attention *p);
@@ -62,25 +62,25 @@ size_t attention_rows(const struct attention *p);
 /* Enables dropout with probability P, 0 <= P < 1. */
 void attention_set_dropout(struct attention *p, double P, uint64_t seed);
 
-/* The key/value head of query head h: H / Hkv neighbouring query heads share one. */
+/* The key/value head of query head h: H / Hkv consecutive query heads share one. */
 HOST_DEVICE static inline size_t kv_head(const struct attention *p, size_t h)
 {
     return h / (p->H / p->Hkv);
 }
 
 /*
- * The command line's name of the option that changes scores; NULL for plain scaled dot products. A
- * step without SUPPORTS_SCORE refuses the problem by this name.
+ * The command-line name of the option that modifies scores; NULL for plain scaled dot products. A
+ * step without SUPPORTS_SCORE rejects the problem, naming this option.
  */
 HOST_DEVICE static inline const char *score_option(const struct attention *p)
 {
-    // Your variant: its name, where its parameters ask for it.
+    // Your variant: its name, if its parameters enable it.
     return p->softcap > 0.0f ? "--softcap" : NULL;
 }
 
 /*
  * The score of query i and key j of batch entry b, head h, from their dot product, before any mask;
- * and its derivative by the dot product. FlexAttention's score_mod; `visible` is its mask_mod.
+ * and its derivative with respect to the dot product. FlexAttention's score_mod; `visible` is its mask_mod.
  */
 HOST_DEVICE static inline double score_of(const struct attention *p, size_t b, size_t h, size_t i,
                                           size_t j, double dot)
@@ -147,8 +147,8 @@ enum tile_kind {
 
 /*
  * The kind of the tile of queries i0 … i1-1 and keys j0 … j1-1, both ranges non-empty. SKIPPED and
- * FULL are exact. PARTIAL is not: where masks combine, the tile may be either. O(keys + mask blocks
- * of the tile).
+ * FULL are exact. PARTIAL is not: where masks combine, the tile may be fully masked or unmasked.
+ * O(keys + mask blocks of the tile).
  */
 HOST_DEVICE static inline enum tile_kind tile_kind(const struct attention *p, size_t b, size_t h,
                                                    size_t i0, size_t i1, size_t j0, size_t j1)
@@ -184,7 +184,7 @@ HOST_DEVICE static inline enum tile_kind tile_kind(const struct attention *p, si
 
 /*
  * Does dropout keep the weight of key j for query i?  Kept weights are multiplied by 1/(1 - P).
- * This depends on coordinates and seed alone, not on tiles, threads or direction.
+ * This depends only on coordinates and seed, not on tiles, threads, forward or backward.
  */
 HOST_DEVICE static inline bool dropout_keeps(const struct attention *p, size_t b, size_t h,
                                              size_t i, size_t j)
@@ -193,8 +193,8 @@ HOST_DEVICE static inline bool dropout_keeps(const struct attention *p, size_t b
         return true;
     const struct philox counter = { { (uint32_t)(j / 4), (uint32_t)i, (uint32_t)h, (uint32_t)b } };
     const struct philox four = philox4x32(counter, p->dropout_seed);
-    // Conditions, because registers have no index: a GPU would put an indexed array into slow
-    // memory.
+    // Conditions, because registers cannot be indexed: a GPU would put an indexed array into
+    // local memory.
     const uint32_t low = j % 2 ? four.word[1] : four.word[0];
     const uint32_t high = j % 2 ? four.word[3] : four.word[2];
     return (j % 4 < 2 ? low : high) >> 8 >= p->dropout_threshold;

@@ -14,33 +14,36 @@ struct attention_input {
     size_t Br, Bc;        // tile size of --br and --bc; 0: not given
     size_t too_large;     // how many elements of Q, K and V overflow p.dtype
     int dims;             // of Q's array: 2, 3 or 4
-    char origin[400];     // of the input, to print
+    char origin[400];     // where the input is from, for printing
 };
 
-/* A problem of this shape with normal numbers and no options. */
+/* A problem of this shape with normally distributed numbers and no options. */
 struct attention_input attention_input_random(struct attention p, uint64_t seed);
 void attention_input_free(struct attention_input *input);
 
-/* What a forward step reads of it, and writes. */
+/* The tensors that a forward step reads and writes. */
 struct tensors tensors_of(const struct attention_input *input, float *O, float *lse);
 
-/* Normal numbers in the shape of O, the gradient of the loss by O; free() them. */
+/* The gradient of the loss with respect to O, in its shape, normally distributed; free() it. */
 float *attention_dO_random(const struct attention *p, uint64_t seed);
 
-/* A bound of all |q.k| and |scale q.k|, from the longest finite rows of Q and K. */
+/* An upper bound of all |q.k| and |scale q.k|, from the longest finite rows of Q and K. */
 double attention_largest_score(const struct attention_input *input);
 
 /* The number of visible query-key pairs in all heads. */
 size_t attention_pairs(const struct attention *p);
 
-/* The tiles of each enum tile_kind that all heads have; and of those that are not skipped the queries, the keys and the pairs. */
+/*
+ * Over all heads, the number of tiles of each enum tile_kind, and the queries, keys and pairs in
+ * the tiles that are not skipped.
+ */
 struct tile_counts {
     size_t of_kind[3], queries, keys, pairs;
 };
 
 struct tile_counts count_tiles(const struct attention *p, struct tile_size size);
 
-/* Adds those of the keys `begin` to before `end`, whose first tile begins with them. */
+/* Adds the counts of the keys begin … end - 1, tiled from `begin`. */
 void count_tiles_between(const struct attention *p, struct tile_size size, size_t begin, size_t end,
                          struct tile_counts *counts);
 

@@ -1,6 +1,6 @@
 /*
  * Element types of Q, K and V: float32 and two 16-bit ones. bfloat16 is the upper half of a
- * float32: its range, and 8 of its 24 binary digits. float16 has 11 digits and ends at 65504.
+ * float32: its range, and 8 of its 24 binary digits. float16 has 11; its maximum is 65504.
  */
 #ifndef COMMON_DTYPE_H
 #define COMMON_DTYPE_H

@@ -2,8 +2,8 @@
  * Counter-based random numbers, the same on every machine.
  *
  * Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011) maps a
- * counter and a key to four random words, without state: any thread can compute number 17 in any
- * order. So attention's backward pass draws the forward's dropout mask again instead of storing it.
+ * counter and a key to four random words, without state: any thread can compute any number, in
+ * any order. So attention's backward pass recomputes the dropout mask instead of storing it.
  */
 #ifndef COMMON_RANDOM_H
 #define COMMON_RANDOM_H
@@ -43,8 +43,8 @@ HOST_DEVICE static inline struct philox philox4x32(struct philox counter, uint64
 }
 
 /*
- * Number `index` of the sequence of `seed` and `stream`. Streams of one seed are independent: Q, K
- * and V use one each.
+ * Number `index` of the sequence given by `seed` and `stream`. Streams of one seed are independent:
+ * Q, K and V use one each.
  */
 double random_uniform(uint64_t seed, uint32_t stream, uint64_t index);  // in [0, 1), 32 bits
 double random_normal(uint64_t seed, uint32_t stream, uint64_t index);   // mean 0, variance 1

@@ -1,6 +1,7 @@
 /*
- * What a step works on, and what every step in C is: one function with these three arguments, in every chapter, forward and
- * backward. A GPU's kernel gets such a function too, which takes its arrays there and back.
+ * The arguments of a step. In every chapter each step in C, forward or backward, is one function
+ * with these three arguments. A GPU kernel is wrapped in such a function, which copies its arrays
+ * to the device and back.
  */
 #ifndef COMMON_TENSORS_H
 #define COMMON_TENSORS_H
@@ -8,10 +9,11 @@
 #include "common/problem/attention.h"
 
 /*
- * The arrays of an attention problem, in the shapes of attention.h; dO, dQ, dK and dV have those of O, Q, K and V, m and l that of lse.
- * None that is written may be another one. A forward step reads Q, K and V, and writes O and, unless it is NULL, lse. A backward
- * step reads these five and dO, the gradient of the loss by O, and writes dQ, dK and dV; m and l, of which lse is made, are
- * for the one step that wants them, and else NULL.
+ * The arrays of an attention problem, in the shapes of attention.h; dO, dQ, dK and dV have those of
+ * O, Q, K and V, m and l that of lse. An output must not overlap any other array. A forward step
+ * reads Q, K and V, and writes O and, unless it is NULL, lse. A backward step reads these five and
+ * dO, the gradient of the loss with respect to O, and writes dQ, dK and dV; m and l, from which lse
+ * is computed, are for the one step that needs them, otherwise NULL.
  */
 struct tensors {
     const float *Q, *K, *V, *dO, *m, *l;

@@ -6,33 +6,36 @@
 #include "common/problem/attention_input.h"
 #include "common/program/options.h"
 
-/* Ends the program, naming the option or the file, if a score may be larger than that: float32 would not hold it, for example. */
+/*
+ * Exits, naming the option or the file, if a score could exceed `most`, for example because float32
+ * cannot hold it.
+ */
 void attention_expect_scores(const struct attention_input *input, const struct options *options,
                              double most);
 
 /*
- * The problem of the command line, with its options: --q, --k and --v, or normal numbers in the
- * shape of --batch, --heads, …, or common/data/{q,k,v,key_mask}.npy. Exits with EXIT_USAGE if
- * shapes do not fit together.
+ * The problem of the command line, with its options: --q, --k and --v, or normally distributed
+ * numbers in the shape of --batch, --heads, …, or common/data/{q,k,v,key_mask}.npy. Exits with
+ * EXIT_USAGE if the shapes are inconsistent.
  */
 struct attention_input attention_input_load(const struct options *options);
 
 /*
- * The gradient of the loss by O, for chapter 07: --do, or normal numbers in Q's shape; free() it. Ends the
- * program with EXIT_USAGE if the file's shape is not that of Q.
+ * The gradient of the loss with respect to O, for chapter 07: --do, or normally distributed numbers
+ * in Q's shape; free() it. Exits with EXIT_USAGE if the file's shape is not that of Q.
  */
 float *attention_input_dO(const struct attention_input *input, const struct options *options);
 
 /*
- * The same problem for a program that holds only a part of it: its shape and options, and where the numbers are. Its mask
- * is not in p.
+ * The same problem for a program that holds only a part of it: its shape and options, and where to
+ * find the numbers. Its mask is not in p.
  */
 enum source { SOURCE_Q, SOURCE_K, SOURCE_V, SOURCE_DO, SOURCE_MASK, SOURCES };
 struct attention_source {
     struct attention p;
     int dims;
     uint64_t seed;
-    struct npy_parts of[SOURCES];  // what is not in a file is made up, and there is no mask
+    struct npy_parts of[SOURCES];  // what is not in a file is generated; then there is no mask
     const char *path[SOURCES];
 };
 struct attention_source attention_source_open(const struct options *options);
