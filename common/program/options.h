@@ -2,7 +2,7 @@
  * The command line, the same in every chapter. One table (option_table.c) says which options there
  * are, which chapters take them and what values they accept; parsing and --help both follow it.
  *
- * Numbers are read strictly. Whatever is wrong ends the program with one line on standard error
+ * Numbers are read strictly. Any error ends the program with one line on standard error
  * that names the option or file and what was expected, and with exit status 2.
  */
 #ifndef COMMON_OPTIONS_H
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 enum exit_status {
-    EXIT_VERIFIED = 0,   // done, and the result was found right
+    EXIT_VERIFIED = 0,   // done, and the result was found correct
     EXIT_DISAGREES = 1,  // the result differs from the reference or the previous stage
     EXIT_USAGE = 2,      // the command line or a file cannot be used; nothing was written
     EXIT_SKIPPED = 77,   // a GPU was demanded and there is none
@@ -26,10 +26,10 @@ struct options {
     uint64_t seed;
     bool seed_given, trace, traffic, bench, quiet;
 
-    const char *input;  // 01 to 03: scores from a file, or made up
+    const char *input;  // 01 to 03: scores from a file, or generated
     size_t rows, cols;  // 0: not given
 
-    const char *q, *k, *v, *lse, *key_mask;  // 04 to 07: attention from files, or made up
+    const char *q, *k, *v, *lse, *key_mask;  // 04 to 07: attention from files, or generated
     size_t batch, heads, kv_heads, n_q, n_k, d;
     float scale;
     float softcap;  // 05 to 07; 0: not given
@@ -45,74 +45,82 @@ struct options {
     bool dropout_given, dropout_seed_given;
     size_t br, bc, sram, threads;  // 0: not given; sram goes with neither br nor bc
     bool trace_csv;                // the trace, as comma-separated values
-    bool device_info;              // 06: what the device has and reaches, instead of a kernel
+    bool device_info;              // 06: the device's properties and speeds, instead of a kernel
     const char *device;            // 06, 07: "cpu", "gpu" or "auto"; NULL: not given
     enum dtype dtype;              // 06, 07: what Q, K, V and dO are rounded to
     bool profile;                  // 06: accesses by line of a kernel's source
-    const char *timeline;          // 06, 07: where it is written which unit would work when
-    const char *exclude;  // 06, 07: kernels that are neither run nor compared with; or NULL
+    const char *timeline;          // 06, 07: file for the timeline of which unit is busy when
+    const char *exclude;           // 06, 07: kernels neither to run nor to compare with; or NULL
 
     const char *dO, *dQ, *dK, *dV;  // 07: the output's gradient, and where the others are written
     bool train;
 
-    size_t latency, bandwidth;  // of machines: microseconds, thousand bytes per second; 0: no delay
+    size_t latency, bandwidth;  // several machines: microseconds, kB/s; 0: no delay
 };
 
 /* What a chapter says of itself in --help. */
 struct program {
-    int chapter;          // 3; of machines: chapter 5 is 8, and chapter 7 is 9
+    int chapter;          // 1 to 7; 05 and 07 on several machines are 8 and 9
     const char *name;     // "03_online_softmax"
     const char *summary;  // one line
     const char *example;  // a command line worth trying, without the program's name
 };
 
-/* Reads the command line. --help prints the chapter's options and ends the program with 0. */
+/* Reads the command line. --help prints the chapter's options and exits with 0. */
 struct options options_parse(const struct program *program, int argc, char **argv);
 
-/* Only says who is running, for programs that read their few arguments themselves. */
+/* Only sets the program's name, for programs that read their few arguments themselves. */
 void options_program(const struct program *program, const char *path);
 
 /*
- * Prints "PROGRAM: WHAT: message" on standard error, where `what` is an option or a file, and ends
- * the program with EXIT_USAGE.
+ * Prints "PROGRAM: WHAT: message" on standard error, where `what` is an option or a file, and exits
+ * with EXIT_USAGE.
  */
 _Noreturn void options_fail(const char *what, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Prints "PROGRAM: SKIPPED: message" on standard error, and ends the program with EXIT_SKIPPED. */
+/* Prints "PROGRAM: SKIPPED: message" on standard error, and exits with EXIT_SKIPPED. */
 _Noreturn void options_skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Writes out what is waiting in standard output, and ends the program with EXIT_USAGE if that fails. Until it is called, an
- * exit with EXIT_DISAGREES is a library's, and becomes EXIT_USAGE.
+ * Flushes standard output, and exits with EXIT_USAGE if that fails. Until it is called, an exit
+ * with EXIT_DISAGREES must come from a library, and is turned into EXIT_USAGE.
  */
 void options_flush(void);
 
-/* Of a chapter with kernels: neither an input nor a kernel was asked for. */
+/* For a chapter with kernels: true if neither an input nor a kernel was given. */
 bool options_usual(const struct options *options);
 
-/* An output that is asked for and that one step alone can make, such as "--output", good until the next call; or NULL. */
+/*
+ * A requested output that only a single step can produce, such as "--output", valid until the next
+ * call; or NULL.
+ */
 const char *options_single(const struct options *options);
 
 /* Is `name` among the names of --exclude? */
 bool options_excluded(const char *name);
 
-/* Ends the program unless each of them is the name of one of the chapter's n kernels, which name_of(k) gives. */
+/*
+ * Exits unless every name in --exclude is one of the chapter's n kernels, name_of(0) … name_of(n -
+ * 1).
+ */
 void options_check_excluded(const char *(*name_of)(size_t k), size_t n);
 
 /* The k-th file that an option of the command line asks the program to write; NULL if there are fewer. */
 const char *options_output(size_t k);
 
-/* Ends the program if `input`, a file that was not named there, is an output on the command line. */
+/* Exits if `input`, a file that the command line does not name as input, is one of its outputs. */
 void options_spare(const char *input);
 
-/* Ends the program if an output or --bench is asked for of `mode`, such as "--step list", which runs nothing. */
+/*
+ * Exits if an output or --bench is requested together with `mode`, such as "--step list", which
+ * runs nothing.
+ */
 void options_no_run(const struct options *options, const char *mode);
 
 /*
- * Where the course's own input `name` lies: in common/data below the current folder or the one
- * above, else beside the folder that the program is in. Ends the program if it is nowhere. The text
- * is good until the next call.
+ * The path of the course's input file `name`: in common/data below the current folder or the one
+ * above, else next to the program's folder. Exits if it is not found. Valid until the next call.
  */
 const char *options_data(const char *name);
 

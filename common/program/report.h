@@ -1,5 +1,5 @@
 /*
- * What a chapter prints: the same parts, in the same columns, in every chapter.
+ * What a chapter prints: the same parts in the same columns in every chapter.
  *
  *     Label             text, and tables in columns, no wider than 100
  *
@@ -15,10 +15,10 @@
 struct comparison;  // tolerance.h
 struct counted;     // accesses.h
 
-/* "03", "Online softmax", and the one idea of the chapter. */
+/* "03", "Online softmax", and the chapter's main idea. */
 void report_start(const char *chapter, const char *title, const char *idea, bool quiet);
 
-/* Standard output is for something else: the line printed with --quiet goes to standard error. */
+/* Standard output is used for data, so the line printed with --quiet goes to standard error. */
 void report_aside(void);
 
 /* Begins the part `label`, printed before its first line. */
@@ -44,34 +44,40 @@ char *report_row(const char *format, const float *x, size_t n, char *text, size_
 
 /*
  * A part with counted accesses. The third column has the counts divided by `unit`, a number called `per` ("row
- * of N"), in units of `suffix` (" N"). A count that the formula does not give makes the verdict
- * wrong.
+ * of N"), in units of `suffix` (" N"). A count that differs from the formula makes the
+ * verdict wrong.
  */
 void report_counted(const char *label, const struct counted *lines, size_t n, const char *per,
                     size_t unit, const char *suffix);
 
-/* Instead of that part, or as a line of another if `label` is NULL: there is no watched build (watch.h). */
+/*
+ * Instead of that part, or as a line of another if `label` is NULL: notes that there is no
+ * instrumented build (watch.h).
+ */
 void report_not_counted(const char *label);
 
 /*
- * The part "Compared with": each largest error, and the error in units of the most that rounding explains: over 1 is wrong.
- * Then the neighbourhood of the worst element is shown, got and expected side by side.
+ * The part "Compared with": for each comparison the largest error, absolute and relative to the
+ * most that rounding explains; above 1 is wrong. Then the neighbourhood of the worst element, got
+ * and expected next to each other.
  */
 void report_compared(const struct comparison *comparisons, size_t n);
 
-/* One more thing that the line printed with --quiet names: what the error is from, and how large. */
+/* Adds to the line printed with --quiet: what was compared with, and the error. */
 void report_verified(const char *with, const char *error);
 
-/* "ok", or "WRONG", and then the verdict is wrong; in colour where there is some. Returns `text`. */
+/*
+ * "ok"; or "WRONG", which also makes the verdict wrong; in colour if colour is on. Returns `text`.
+ */
 char *report_mark(bool right, char text[32]);
 
-/* The part "Next": what to read after this. */
+/* The part "Next": what to read next. */
 void report_next(const char *text);
 
-/* Prints another error; the verdict is then wrong. */
+/* Prints an error of another kind and makes the verdict wrong. */
 void report_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* A chapter's line in the table that `make run` ends with. */
+/* A chapter's line in the table that `make run` prints at the end. */
 struct summary {
     const char *accesses;  // "3 N / row"
     size_t counted;        // accesses in this run; 0: not counted, nor extra_bytes
@@ -82,27 +88,33 @@ struct summary {
     double previous_error;  // … and the largest difference from it
 };
 
-/* Has it written to `path` by report_close, as comma-separated values with a header. */
+/* report_close will write it to `path`, as comma-separated values with a header. */
 void report_summary(const char *path, const struct summary *summary);
 
-/* What the columns of a ladder's speeds are; `on` is "threads" or "device". */
+/* The columns of a ladder's CSV; `on` is "threads" or "device". */
 #define REPORT_SPEED_CSV(on)                                    \
     "chapter,kernel,dtype,batch,heads,n,d,causal,direction," on \
     ",milliseconds,gflops,peak_fraction,ratio_previous,max_abs_error\n"
 
-/* Adds a line of comma-separated values to some; what does not fit is left out. */
+/* Appends a line of comma-separated values to `text`; what does not fit is left out. */
 enum { REPORT_CSV = 40000 };
 void report_append(char text[REPORT_CSV], const char *line);
 
-/* Has `text`, lines of comma-separated values, written to `path` by report_close. The last text for a path counts. */
+/*
+ * report_close will write `text`, lines of comma-separated values, to `path`. The last text for a
+ * path wins.
+ */
 void report_csv(const char *path, const char *text);
 
-/* Has float32 numbers of this shape written to `path` by report_close, as .npy; to none if `path` is NULL. */
+/*
+ * report_close will write float32 numbers of this shape to `path`, as .npy; nothing happens if
+ * `path` is NULL.
+ */
 void report_array(const char *path, int dims, const size_t *shape, const float *x);
 
 /*
- * Writes all files that the three above have kept a copy of (file.h), after what is waiting in standard output.
- * The program ends with 2 if any of it cannot be written.
+ * Flushes standard output, then writes all files that the three functions above have queued
+ * (file.h). Exits with 2 if any of it cannot be written.
  */
 void report_close(void);
 
