@@ -2,8 +2,7 @@
  * Every option at the last step's speed, on all cores.
  *
  * A task is a head, a tile of queries and a split of the keys; tiles with the most keys start
- * first. Threads share no sum, and splits depend on the shape alone, so results are the same for
- * any number of threads.
+ * first. Threads share no sum, and splits depend on the shape alone.
  */
 #include "05_flash_tiled_cpu/fast/overlap.h"
 #include "05_flash_tiled_cpu/fast/score.h"

@@ -6,7 +6,7 @@
 
 /*
  * Off by a few units in the last place: Cephes's polynomial below 5/8, above it 1 - 2 / (e^{2 |x|}
- * + 1), which rounds to 1 from 9.02 on. NaN stays NaN.
+ * + 1). NaN stays NaN.
  */
 INLINE vec vec_tanh(vec x)
 {

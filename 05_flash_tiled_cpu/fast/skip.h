@@ -3,7 +3,7 @@
 
 #include "05_flash_tiled_cpu/fast/block.h"
 
-/* One past the last key of the queries i0 … i0 + rows - 1. */
+/* One past the last key to which queries i0 … i0 + rows - 1 attend. */
 INLINE size_t causal_key_end(const struct head *a, size_t i0, size_t rows)
 {
     const ptrdiff_t end = (ptrdiff_t)(i0 + rows) + attention_band(a->p).high;

@@ -51,7 +51,7 @@ void forward_free(struct tensors *x)
 
 void backward_load(struct lab *lab)
 {
-    // Rounding such a score may change P by a factor of e^6.
+    // Rounding a score this large may change P by a factor of e^6.
     const double most = 1e8;
     lab_load(lab);
     if (lab->input.p.softcap == 0.0f || (double)lab->input.p.softcap > most)

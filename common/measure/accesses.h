@@ -27,7 +27,7 @@ struct accesses {
     size_t products;  // floating-point operations of matrix products
 };
 
-/* Adds the line `what`, "Q loads", with the predicted count `n`; `formula` is per head. */
+/* Adds the line `what` ("Q loads") with the predicted count `n`; `formula` is per head. */
 void accesses_add(struct accesses *a, const char *what, size_t n, const char *formula);
 
 /*

@@ -35,7 +35,7 @@ void traffic_watch(const char *name, const float *array, size_t count);
 struct traffic traffic_of(const char *name);
 struct traffic traffic_total(void);
 
-/* The instrumented arrays, in the order of first use. */
+/* The instrumented arrays, in the order in which they were first instrumented. */
 size_t traffic_arrays(const struct traffic **list);
 
 /*
