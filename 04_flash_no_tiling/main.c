@@ -70,7 +70,10 @@ static const struct chapter chapter = {
     .table = &table,
 };
 
-/* The checked rows of standard attention, of heads without masks; NaN in the others. Of a large problem there is none. */
+/*
+ * Standard attention in the checked rows, of heads without masks; NaN in others. None for a large
+ * problem.
+ */
 static struct previous standard_rows(const struct lab *lab)
 {
     const struct attention *p = &lab->input.p;

@@ -1,5 +1,5 @@
 /*
- * Chapter 05 as a program: every step, what it reads and writes, and whether it is right.
+ * Chapter 05 as a program: every step, what it reads and writes, and whether it is correct.
  */
 #include "04_flash_no_tiling/flash_no_tiling.h"
 #include "05_flash_tiled_cpu/fast/bench.h"
@@ -11,7 +11,10 @@
 
 enum { FAST_N = 2048, FAST_SECONDS = 6, LADDER_N = 2048, LADDER_SECONDS = 10 };
 
-/* What the first step is compared with: chapter 04, in the rows that are checked. It has all options but dropout. */
+/*
+ * What the first step is compared with: the checked rows of chapter 04, which supports all options
+ * but dropout.
+ */
 static struct previous chapter_04(const struct lab *lab)
 {
     const struct attention *p = &lab->input.p;
@@ -27,7 +30,7 @@ static struct previous chapter_04(const struct lab *lab)
     return previous;
 }
 
-/* The step in plain C that goes through its tiles as complete does. */
+/* The step in plain C that visits the same tiles as complete. */
 static const char *in_plain_c(const struct attention *p)
 {
     return score_option(p) ? "softcap" : split_count(p) > 1 ? "split_kv" : "dropout";

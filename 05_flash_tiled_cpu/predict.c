@@ -46,7 +46,7 @@ void predict_fa1(const struct attention *p, struct tile_size size, struct access
     accesses_add(a, "lse stores", rows, "Nq");
 }
 
-/* Q outside, `keys` keys of all the tiles that are not skipped. */
+/* Q in the outer loop: `keys` keys of all the tiles that are not skipped. */
 static void with_keys(const struct attention *p, size_t keys, const char *formula,
                       struct accesses *a)
 {

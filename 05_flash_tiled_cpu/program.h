@@ -18,10 +18,13 @@ void predict_fa2(const struct attention *p, struct tile_size size, struct access
 void predict_masks(const struct attention *p, struct tile_size size, struct accesses *a);
 void predict_split_kv(const struct attention *p, struct tile_size size, struct accesses *a);
 
-/* Only the tiles: complete is in vectors, and cuts the keys as split_kv does. */
+/* Only the tiles: complete is vectorised, and splits the keys as split_kv does. */
 void predict_complete(const struct attention *p, struct tile_size size, struct accesses *a);
 
-/* story.c: what `make 05` shows before its input, the steps run by run_steps; and what --story asks for, with its exit status. */
+/*
+ * story.c: what `make 05` shows before its input, the steps run by run_steps; and what --story
+ * prints, with its exit status.
+ */
 void tell_screen(void (*run_steps)(struct lab *lab));
 int tell_part(const struct options *options);
 

@@ -1,6 +1,7 @@
 /*
- * The chapter's steps, in order: a row is all that the program knows of a step (common/program/step.h). `run` is its function;
- * `watched` the same source in the build that counts accesses (common/measure/watch.h), which steps in vectors do not have.
+ * The chapter's steps, in order. Its row is all that the program uses of a step
+ * (common/program/step.h). `run` is its function, `watched` its instrumented build
+ * (common/measure/watch.h), which vectorised steps do not have.
  */
 #include "05_flash_tiled_cpu/steps/steps.h"
 #include "05_flash_tiled_cpu/program.h"

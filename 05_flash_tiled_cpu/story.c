@@ -20,7 +20,7 @@ static const struct step *step(const char *name)
     return step_named(&table, name);
 }
 
-/* What the step makes of the input; outputs_free it. */
+/* Runs the step on the input; release with outputs_free. */
 static struct tensors run(const char *name, const struct attention_input *input,
                           struct tile_size size)
 {
@@ -87,7 +87,7 @@ static double form_of(const char *name, double N, double d, struct tile_size siz
     return 2 * N * d + N + 2 * Tr * N * d;
 }
 
-/* The smallest M from which on the step moves less than standard attention, for a large N. */
+/* The smallest M from which the step moves less than standard attention, for a large N. */
 static size_t crossing(const char *name, size_t d)
 {
     const double N = 1 << 20;
@@ -168,7 +168,7 @@ static void operations_and_memory(void)
 
 // ---- masks, dropout, splits ----------------------------------------------------------------------
 
-/* Says so if the step's result is not right. */
+/* Reports it if the step's result is wrong. */
 static void must_be_right(const char *name, const struct attention_input *input)
 {
     const struct options tiles = { .br = 32, .bc = 32 };
@@ -316,7 +316,7 @@ static void biased_row(const struct attention_input *input, size_t h, size_t i, 
     }
 }
 
-/* How far the step with the columns is from the formula. */
+/* The error of the step with the columns against the formula. */
 static double error_of_columns(const struct attention_input *input,
                                const struct attention_input *more, struct tile_size size)
 {
@@ -334,7 +334,9 @@ static double error_of_columns(const struct attention_input *input,
     return largest;
 }
 
-/* What a kernel reads of a bias that is a matrix (H, Nq, Nk): of each tile that is not skipped all of it. */
+/*
+ * What a kernel reads of a bias that is a matrix (H, Nq, Nk): all of each tile that is not skipped.
+ */
 static size_t loads_of_matrix(const struct attention *p, struct tile_size size)
 {
     size_t loads = 0;
@@ -415,7 +417,10 @@ static void show_splits(void)
 
 // ---- the first steps ----------------------------------------------------------------------------------
 
-/* standard to masks on the first text of the real input: it has no padding, so each of them can do it. */
+/*
+ * Steps standard to masks on the first text of the real input, which has no padding, so all support
+ * it.
+ */
 static void first_steps(void (*run_steps)(struct lab *lab))
 {
     const struct options none = { .window_left = -1, .window_right = -1 };

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A NaN that no kernel makes: in either type of 16 bits. */
+/* A NaN that no kernel produces, in either 16-bit type. */
 static const uint16_t POISON_16 = 0x7fde;
 
 // ---- arrays that are kept -----------------------------------------------------------------------

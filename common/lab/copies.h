@@ -1,6 +1,6 @@
 /*
- * Arrays in a device's memory: copies in the kernels' types, and poisoned room. Reports and the access counter call an array
- * `name`; release it with device_release_all or device->release.
+ * Arrays in a device's memory: copies in the kernels' types, and poisoned outputs. Reports and the
+ * access counter call an array `name`; release it with device_release_all or device->release.
  */
 #ifndef COMMON_LAB_COPIES_H
 #define COMMON_LAB_COPIES_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room for `bytes`; and the same without counting the accesses to it. */
+/* Allocates `bytes`; and the same without counting the accesses to it. */
 void *device_room(const struct device *device, size_t bytes, const char *name);
 void *device_room_uncounted(const struct device *device, size_t bytes, const char *name);
 
@@ -22,7 +22,7 @@ void *device_copy(const struct device *device, const void *host, size_t bytes, c
 uint16_t *device_copy_rounded(const struct device *device, const float *host, size_t n,
                               enum dtype type, const char *name);
 
-/* Poisoned room for n numbers: tolerance.h detects what a kernel did not write. */
+/* A poisoned array of n numbers: tolerance.h detects what a kernel did not write. */
 float *device_poisoned(const struct device *device, size_t n, const char *name);
 uint16_t *device_poisoned_16(const struct device *device, size_t n, const char *name);
 
@@ -37,9 +37,10 @@ void device_download_16(const struct device *device, float *host, const uint16_t
 void device_release_all(const struct device *device, const void *const *arrays, size_t n);
 
 /*
- * For benchmarks: from now on arrays stay in the device's memory. An array whose name is there already is neither allocated nor
- * filled again, and nothing is downloaded or released, so a kernel's run is its launches alone. Copies of a problem, 1 and later,
- * have their own arrays. 0 ends this and releases all of them.
+ * For benchmarks: from now on arrays stay in the device's memory. An array whose name already
+ * exists is neither allocated nor filled again, and nothing is downloaded or released, so only a
+ * kernel's launches are left. Copies 1, 2, … of a problem have their own arrays. 0 ends this and
+ * releases all of them.
  */
 void device_keep(const struct device *device, size_t copy);
 

@@ -11,8 +11,7 @@
 #include <string.h>
 
 enum { RUNS = 21, LEAST_RUNS = 3, MOST_COPIES = 16, MOST_KERNELS = 20 };
-static const double SECONDS =
-    10.0;  // about so long the runs of a problem take, if 3 do not take longer
+static const double SECONDS = 10.0;  // roughly, for the runs of a problem; at least 3 runs
 
 /* A kernel that is timed, on this lab's problem. */
 struct timing {
@@ -29,7 +28,10 @@ static bool is_gpu(const struct device *device)
 
 // ---- times --------------------------------------------------------------------------------------
 
-/* So many copies of the problem that their inputs do not stay in the L2 cache from run to run. */
+/*
+ * The number of copies of the problem, so many that inputs do not stay in the L2 cache between
+ * runs.
+ */
 static size_t copies_of(const struct device *device, const struct attention *p)
 {
     struct device_facts facts;
@@ -59,8 +61,9 @@ static void run(void *arg)
 }
 
 /*
- * Times all kernels in turn: what the machine does meanwhile, growing warm for example, is then the same for all of
- * them. A GPU rests before each run. Each has run once before on each copy, and the first turn shows how many there is time for.
+ * Times all kernels in turn, so that a change in the machine, such as warming up, affects all of
+ * them. A GPU rests before each run. Each has run once before on each copy, and the first round
+ * shows how many there is time for.
  */
 static void time_kernels(struct timing *timings, size_t n, const struct lab *lab)
 {
@@ -121,7 +124,7 @@ static bool is_right(struct timing *timing, struct lab *checked)
     return errors.right;
 }
 
-/* A line of the table, and of the CSV; `before` is the time of the kernel before, or 0. */
+/* Adds a line to the table and the CSV; `before` is the time of the previous kernel, or 0. */
 static void print_speed(const struct timing *t, double before, double peak, char *csv)
 {
     const struct attention *p = &t->lab->input.p;
@@ -145,7 +148,10 @@ static void print_speed(const struct timing *t, double before, double peak, char
     report_append(csv, line);
 }
 
-/* The kernels that can do the problem of `timed`, or `only` one and the one before. `checked` is that problem or some heads of it. */
+/*
+ * The kernels that support the problem of `timed`, or `only` one and the one before. `checked` is
+ * that problem or some heads of it.
+ */
 static void print_speeds(const struct step *only, struct lab *checked, struct lab *timed, char *csv)
 {
     const struct step_table *table = timed->chapter->table;
@@ -196,8 +202,9 @@ _Static_assert(2 * MOST_SHAPES * MOST_KERNELS * LONGEST_ROW + sizeof REPORT_SPEE
                "the ladder's rows have to fit");
 
 /*
- * A few heads: the CPU that checks them would take minutes for all. To draw a billion numbers would take minutes too, so all heads
- * have those of the few again and again; to a kernel each is a new one.
+ * A few heads, because the CPU that checks them would take minutes for all. Drawing a billion
+ * numbers would take minutes too, so the other heads repeat those of the few; to a kernel each is a
+ * new one.
  */
 static struct lab few_heads(const struct lab *lab, const struct ladder_shape *s, bool causal)
 {
@@ -234,7 +241,7 @@ static struct lab all_heads(const struct lab *few, size_t heads)
     return all;
 }
 
-/* What has been measured is written after each problem: if a later one ends the program, it is there. */
+/* Writes the results after each problem, so that they remain if a later one ends the program. */
 void device_ladder(const struct lab *lab, const struct ladder_shape *shapes, size_t count,
                    void (*ready)(struct lab *lab))
 {

@@ -1,6 +1,4 @@
-/*
- * What the lab prints of kernels: their grids, and a table of all of them.
- */
+/* What the lab prints about kernels: their grids, and a table of all of them. */
 #include "common/lab/device.h"
 #include "common/lab/lab.h"
 
@@ -55,7 +53,7 @@ void kernel_table_row(struct lab *lab, const struct step *kernel, struct attenti
     }
     if (lab->before.name)
         snprintf(before, sizeof before, "%s", lab->before.name);
-    else  // "05 complete", of which there is room for the chapter
+    else  // of "05 complete" only the chapter fits
         snprintf(before, sizeof before, "%.2s", lab->check.other_name);
     step_label(lab->chapter->table, kernel, name);
     shape.blocks = step_blocks(kernel, shape.blocks, device);

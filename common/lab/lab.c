@@ -42,7 +42,7 @@ void lab_load(struct lab *lab)
     lab->x = tensors_of(&lab->input, NULL, NULL);
 }
 
-/* What is asked for besides a verdict must be there: forward, some steps in C have no m, l or lse. */
+/* Exits if the step lacks a requested output: forward, some steps in C have no m, l or lse. */
 static void check_requested(const struct step *step, const struct attention *p,
                             const struct options *o)
 {
@@ -229,7 +229,7 @@ const char *lab_unsupported(const struct lab *lab, const struct step *step)
     return (lab->chapter->unsupported ? lab->chapter->unsupported : step_unsupported)(step, p);
 }
 
-/* Not if it changes scores that are not to be changed. */
+/* Not a step for modified scores if the problem's are plain. */
 bool lab_comes_before(const struct lab *lab, const struct step *step)
 {
     return !lab_unsupported(lab, step) &&
@@ -276,7 +276,7 @@ struct attention_errors lab_compare(const struct lab *lab, const struct step *st
             lse = attention_check_rows(&lab->check, x.lse, 1);
         errors = compare_output(&lab->check, O, lse, before, tell);
     }
-    if (!before->name && lab->check.other) {  // it takes the place of the step before
+    if (!before->name && lab->check.other) {  // it replaces the step before
         errors.has_previous = true;
         errors.previous = errors.other;
     }

@@ -1,5 +1,5 @@
 /*
- * All steps beside one another, a line for each: what it reads and writes, and how far it is off.
+ * All steps, one line each: what it reads and writes, and how far it is off.
  */
 #include "common/cpu/memory.h"
 #include "common/lab/device.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The columns are as wide as a page of the chapter has them; backward there is one more, for the products. */
+/* Column widths that fit the pages of the chapter; backward adds a column, for the products. */
 struct columns {
     int accesses, stored;
     const char *written, *csv;
@@ -57,7 +57,7 @@ void table_begin(struct lab *lab)
                 lab->chapter->backward ? "step before" : "from the step before");
 }
 
-/* What was counted, as text and for --csv. */
+/* The counts, as text and for --csv. */
 struct counts {
     char text[160], csv[160];
 };

@@ -1,6 +1,6 @@
 /*
- * On a terminal, how long a step will take and how far it should be. Steps say nothing while they run, so both follow from
- * the time of a few queries.
+ * On a terminal, shows how long a step will take and its progress. Steps print nothing while they
+ * run, so both are estimated from the time of a few queries.
  */
 #define _XOPEN_SOURCE 700
 #include "common/lab/lab.h"
@@ -11,12 +11,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static const double LONG = 10.0;  // seconds: what takes less is not announced
-enum { QUERIES = 64 };            // that are timed
+static const double LONG = 10.0;  // seconds; shorter steps are not announced
+enum { QUERIES = 64 };            // timed for the estimate
 
 static double begun, expected;  // of the step that is announced, for tick
 
-/* Writes over the two digits that the line begins with, and again in a second. */
+/* Overwrites the two digits at the start of the line, and again in a second. */
 static void tick(int signal_number)
 {
     (void)signal_number;

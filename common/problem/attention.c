@@ -105,7 +105,7 @@ void random_normals(float *x, size_t n, uint64_t seed, uint32_t stream)
 
 // ---- pairs and tiles ---------------------------------------------------------------------------
 
-/* How many of the keys of batch entry b that come before key j its key mask leaves, for each j up to Nk. */
+/* For each j up to Nk, the number of keys before j that the key mask of batch entry b keeps. */
 static size_t *keys_before(const struct attention *p, size_t b)
 {
     size_t *before = allocate(p->Nk + 1, sizeof *before, "the number of keys");
@@ -120,7 +120,7 @@ static ptrdiff_t between(ptrdiff_t least, ptrdiff_t x, ptrdiff_t most)
     return x < least ? least : x > most ? most : x;
 }
 
-/* The pairs of queries i0 … i1-1 and keys j0 … j1-1 that the band and the key mask leave. */
+/* The pairs of queries i0 … i1-1 and keys j0 … j1-1 that the band and the key mask keep. */
 static size_t pairs_in_tile(const struct attention *p, const size_t *before, size_t i0, size_t i1,
                             size_t j0, size_t j1)
 {
@@ -139,7 +139,9 @@ static size_t pairs_in_tile(const struct attention *p, const size_t *before, siz
     return pairs;
 }
 
-/* Asking for each pair would take longer than the attention of some of them: the block mask's blocks are counted one by one. */
+/*
+ * Counts block by block of the block mask: testing each pair could take longer than the attention.
+ */
 static size_t pairs_of_head(const struct attention *p, size_t b)
 {
     const size_t rows = p->block_mask ? p->mask_rows : p->Nq;

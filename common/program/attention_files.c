@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* The shape of what `npy` holds or is to hold; its numbers are not looked at. */
+/* The shape of `npy`, whose numbers are not read. */
 static struct attention_array array_of(const char *path, const struct npy *npy)
 {
     char shape[100];
@@ -40,7 +40,7 @@ struct attention_array attention_array_open(const char *path, struct npy_parts *
     return array_of(path, &parts->array);
 }
 
-/* Ends the program unless a and b have the same size along `axis`, which is called `name`. */
+/* Exits unless a and b have the same size along `axis`, named `name`. */
 static void same_size(const struct attention_array *a, const struct attention_array *b, int axis,
                       const char *name)
 {
@@ -86,7 +86,7 @@ struct attention_input attention_files(const char *q, const char *k, const char 
     };
 }
 
-/* Ends the program unless the mask is one, and in this shape. */
+/* Exits unless the mask is one, and has this shape. */
 static void check_mask(const char *path, const struct npy *npy, size_t rows, size_t columns,
                        const char *meaning)
 {
@@ -119,7 +119,7 @@ uint8_t *attention_mask_read(const char *path, size_t rows, size_t columns, cons
     return npy.data;
 }
 
-/* Has x, (B, heads, rows, d), written in as many dimensions as Q had. */
+/* report_close will write x, (B, heads, rows, d), in as many dimensions as Q had. */
 static void write_rows(const char *path, const struct attention_input *input, size_t heads,
                        size_t rows, const float *x)
 {

@@ -1,5 +1,5 @@
 /*
- * The arrays of an attention problem in files. What is not as expected ends the program with EXIT_USAGE.
+ * The arrays of an attention problem in files. Unexpected contents end the program with EXIT_USAGE.
  */
 #ifndef COMMON_ATTENTION_FILES_H
 #define COMMON_ATTENTION_FILES_H
@@ -20,7 +20,7 @@ struct attention_array attention_array_read(const char *path);
 /* The same without its numbers, of which parts can then be read; x is NULL. */
 struct attention_array attention_array_open(const char *path, struct npy_parts *parts);
 
-/* The problem that Q, K and V make, without options: from their shapes, and with their numbers. */
+/* The problem with the shapes of Q, K and V, without options; and with their numbers. */
 struct attention attention_of_arrays(const struct attention_array *Q,
                                      const struct attention_array *K,
                                      const struct attention_array *V);

@@ -24,7 +24,7 @@ struct attention attention_shape(const struct options *o)
                         or_else(o->d, USUAL_D));
 }
 
-/* Is the input to be made up? */
+/* Is the input to be generated? */
 bool attention_is_shaped(const struct options *o)
 {
     return o->batch || o->heads || o->kv_heads || o->n_q || o->n_k || o->d || o->seed_given;

@@ -1,5 +1,5 @@
 /*
- * The problem of the command line where it is more than random numbers: the course's input, masks, other types, and dO.
+ * The problem of the command line where it is not just random numbers: the course's input, masks, other types, and dO.
  */
 #include "common/program/attention_parts.h"
 #include "common/cpu/memory.h"
@@ -67,7 +67,7 @@ static size_t round_all(enum dtype type, float *x, size_t n)
     return after - before;
 }
 
-/* Ends the program unless dO has the shape of Q. */
+/* Exits unless dO has the shape of Q. */
 void attention_check_dO(const struct attention_array *dO, const struct attention *p, int dims,
                         const struct options *options)
 {

@@ -91,7 +91,10 @@ static size_t edits_between(const char *a, size_t n, const char *b)
     return row[length];
 }
 
-/* The name of the program's option that is at most two letters away from `word`. NULL: there is none, or no letter is wrong. */
+/*
+ * The program's option that is at most two letters away from `word`, or NULL; also NULL if no
+ * letter is wrong.
+ */
 static const char *nearest_to(const char *word, const struct program *program)
 {
     const char *nearest = NULL;

@@ -52,7 +52,10 @@ extern const struct option_row option_rows[OPTION_ROWS];
 /* Does the program take the option of this row? */
 bool option_taken(const struct program *program, const struct option_row *row);
 
-/* Ends the program: `word`, such as "--causl", is none of its options. It names one that is at most two letters away. */
+/*
+ * Exits because `word`, such as "--causl", is not one of its options. Names one that is at most two
+ * letters away.
+ */
 _Noreturn void option_refuse(const struct program *program, const char *word);
 
 /* Prints the program's options. */
@@ -60,7 +63,7 @@ void options_help(const struct program *program);
 
 extern const char *options_program_name, *options_program_path;
 
-/* What --exclude says, or "". */
+/* The value of --exclude, or "". */
 const char *options_names_excluded(void);
 
 #endif

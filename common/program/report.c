@@ -163,7 +163,7 @@ int report_finish(void)
     if (options_output(0))
         report_check_files();
     if (report.aside)
-        options_flush();  // the line is no answer to what could not be written
+        options_flush();  // no verdict about output that could not be written
     if (report.quiet)
         fprintf(report.aside ? stderr : stdout, "%s  %-27s off by: %-46s %s%s%s\n", report.chapter,
                 report.title, report.verified_with, report.wrong ? report.red : report.green,

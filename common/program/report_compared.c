@@ -17,7 +17,7 @@ const char *report_place(struct axes axes, size_t index, char *text, size_t size
     return coordinates_of(index, axes.dims, axes.shape, text, size);
 }
 
-/* The largest error as it is printed: a number, unless there is something worse than a number. */
+/* The largest error as text: a number, or the mismatch if there is one. */
 static const char *error_text(const struct difference *d, char *text, size_t size)
 {
     static const char *const worse[] = {

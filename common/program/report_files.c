@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FILES = 8 };  // an option each
+enum { MOST_FILES = 8 };  // one per option
 
 static struct {
     const char *path[MOST_FILES];
@@ -23,7 +23,7 @@ void report_append(char text[REPORT_CSV], const char *line)
     snprintf(text + used, REPORT_CSV - used, "%s", line);
 }
 
-/* Which of them it is; their number if it is none. */
+/* Its index, or their number if it is none of them. */
 static size_t kept_at(const char *path)
 {
     size_t n = 0;

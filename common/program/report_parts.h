@@ -20,7 +20,7 @@ void report_check_files(void);
 /* What is wrong with a result: the elements around the worst one, along the last axis, got and expected. */
 void report_neighbourhood(const struct comparison *c);
 
-/* The coordinates of the element at `index` of what is at hand, in the whole result. */
+/* The coordinates in the whole result of element `index` of the given rows. */
 const char *report_place(struct axes axes, size_t index, char *text, size_t size);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-enum { NEIGHBOURS = 7 };  // that are shown of an element that is wrong
+enum { NEIGHBOURS = 7 };  // shown around a wrong element
 
 static const char *what_is_wrong(const struct comparison *c, char *text, size_t size)
 {

@@ -1,6 +1,6 @@
 /*
- * What chapters 01 to 03 work on, and what their mains call: rows of scores from a file, made up, or the course's own;
- * a softmax of one row put to all of them; its accesses, its result and its speed.
+ * What chapters 01 to 03 work on, and what their mains call: rows of scores from a file, generated,
+ * or the course's own; a softmax applied to each row; its accesses, its result and its speed.
  */
 #ifndef COMMON_SCORES_H
 #define COMMON_SCORES_H
@@ -11,22 +11,22 @@
 #include <stddef.h>
 
 struct scores {
-    float *x, *y;  // (rows, cols): the input, and what a softmax has made of it
+    float *x, *y;  // (rows, cols): the input, and the output of a softmax
     union {
         struct {
             size_t rows, cols;
         };
         size_t shape[2];  // the same two
     };
-    int dims;          // of the array that they came in: 1 or 2
-    char origin[300];  // where they come from, to be printed
+    int dims;          // of the input array: 1 or 2
+    char origin[300];  // where they come from, for printing
 };
 
 /* A softmax of one row: y = softmax(x), n elements each. */
 typedef void softmax_row(const float *x, float *y, size_t n);
 
 /*
- * The command line's scores: --input, or --rows and --cols normal numbers, or
+ * The command line's scores: --input, or --rows and --cols for normally distributed ones, or
  * common/data/scores.npy. Exits with EXIT_USAGE if there are none.
  */
 struct scores scores_load(const struct options *options);
@@ -36,10 +36,10 @@ struct scores scores_random(size_t rows, size_t cols, uint64_t seed);
 struct scores scores_changed(const struct scores *scores, float factor, float shift);
 void scores_free(struct scores *scores);
 
-/* Poisons y and puts `softmax` to every row. */
+/* Poisons y and applies `softmax` to every row. */
 void scores_each_row(const struct scores *scores, softmax_row *softmax);
 
-/* Has y written to --output by report_close, if there is one, in the shape of the input. */
+/* report_close will write y to --output, if it is given, in the shape of the input. */
 void scores_write(const struct options *options, const struct scores *scores);
 
 // ---- scores_check.c: is it right? ---------------------------------------------------------------
@@ -51,15 +51,16 @@ enum { SCORES_TRACE = 64 };
 void scores_trace(const struct scores *scores, void (*show_row)(const float *x, size_t n));
 
 /*
- * The part "Counted": a softmax's watched build should load every score `loads` times. The note says how other chapters
- * fare. Returns the accesses; 0: they are not counted here.
+ * The part "Counted": a softmax's instrumented build should load every score `loads` times. The
+ * note compares other chapters. Returns the accesses; 0 if they are not counted here.
  */
 size_t scores_count(const struct scores *scores, softmax_row *watched, size_t loads,
                     const char *note);
 
 /*
- * The part "Compared with": every row of y against the reference and against `previous`, which the summary names, and of
- * each comparison the worst row. Where `previous` itself is wrong, the reference stands in for it.
+ * The part "Compared with": every row of y against the reference and `previous`, named by the
+ * summary; shows the worst row of each comparison. Where `previous` itself is wrong, the reference
+ * replaces it.
  */
 void scores_check(const struct scores *scores, softmax_row *previous, struct summary *summary);
 

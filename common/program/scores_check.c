@@ -48,7 +48,7 @@ size_t scores_count(const struct scores *scores, softmax_row *watched, size_t lo
     return accesses;
 }
 
-/* What is right for every row; free() it. */
+/* The expected values of every row; free() it. */
 static struct exact *right_of(const struct scores *scores)
 {
     struct exact *right = allocate(scores->rows * scores->cols, sizeof *right, "the reference");
@@ -103,7 +103,10 @@ static struct comparison compare_row(const struct scores *scores, const char *wi
     };
 }
 
-/* What y should be, given what `previous` makes of the scores; in rows that it gets wrong, what is right. */
+/*
+ * The expected y, given the output of `previous`; in rows that it gets wrong, that of the
+ * reference.
+ */
 static struct exact *right_given(const struct scores *scores, softmax_row *previous,
                                  const struct exact *right, size_t *wrong_rows, size_t *first)
 {

@@ -52,7 +52,7 @@ void step_label(const struct step_table *table, const struct step *step, char te
 
 // ---- what a step supports -----------------------------------------------------------------------
 
-enum { MOST_HEADS = 65535, MOST_N = 1000000 };  // that a kernel's grid and its indices hold
+enum { MOST_HEADS = 65535, MOST_N = 1000000 };  // limits of a kernel's grid and its indices
 
 const struct dims *step_dims(const struct step *step, enum dtype type)
 {
@@ -223,7 +223,7 @@ static void watch_arrays(const struct attention *p, struct tensors x)
     watch_array("dV", x.dV, keys);
 }
 
-/* What a kernel stores whole in its device's memory. */
+/* What a kernel stores in full in its device's memory. */
 static size_t stored_by_kernel(const struct step *kernel, const struct attention *p)
 {
     const size_t scores = kernel->stores & STORES_SCORES ? 2 * p->Nk : 0;
@@ -238,7 +238,7 @@ struct count count_step(const struct step *step, const struct attention *p, stru
     x = outputs_new(p, x);
     step->predict(p, size, &c.accesses);
     traffic_reset();
-    if (!step->is_kernel)  // whose accesses are to its device's arrays
+    if (!step->is_kernel)  // a kernel accesses its device's arrays
         watch_arrays(p, x);
     step->watched(p, size, x);
     c.as_predicted = accesses_sum(&c.accesses, step_formula(step, p), &c.total);

@@ -1,6 +1,4 @@
-/*
- * What a chapter's pages show and its screen has no room for: parts with names, which --story prints.
- */
+/* What a chapter's pages show but its screen has no room for: named parts, which --story prints. */
 #ifndef COMMON_STORY_H
 #define COMMON_STORY_H
 
@@ -12,7 +10,7 @@
 struct story_part {
     const char *name, *about;
     void (*tell)(void);
-    bool counts;  // accesses, so it needs the watched build (watch.h)
+    bool counts;  // accesses, so it needs the instrumented build (watch.h)
 };
 
 /* Prints the part that --story names, or their list. Returns the exit status. */
