@@ -101,7 +101,7 @@ static const struct step steps[] = {
         .size = fa2_size,
         .supports = ANY_TILE | SUPPORTS_TRACE | SUPPORTS_EVERYTHING | SUPPORTS_SCORE,
     },
-    // ---- fast/, in vectors
+    // ---- fast/, vectorised
     {
         .name = "loops",
         .idea = "loops over queries, vectorized by the compiler",

@@ -10,7 +10,7 @@
 
 enum { SEED = 21, STREAM = 11, SOME_KEYS = 16 };
 
-// ---- what is right ------------------------------------------------------------------------------
+// ---- expected rows ------------------------------------------------------------------------------
 
 /* Rows of dQ one by one; rows of dK and dV, all in one head, in one pass over its queries. */
 static void check_some(struct gradient_check *c, const struct attention_input *in, const float *dO)

@@ -7,7 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The derivative of a pair's score by its dot product, which most problems do not need. */
+/*
+ * The derivative of a pair's score with respect to its dot product, which most problems do not
+ * need.
+ */
 static double slope(const struct attention *p, const float *Q, const float *K, size_t b, size_t h,
                     size_t i, size_t j)
 {
@@ -18,7 +21,7 @@ static double slope(const struct attention *p, const float *Q, const float *K, s
         reference_dot(reference_query(p, Q, b, h, i), K + reference_key(p, b, h, j), p->d));
 }
 
-/* P and dS of query (b, h, i), for its keys: from dP and D, the sum of P dP, dS = P (dP - D). */
+/* P and dS of query (b, h, i) for its keys, from dP and D = sum of P dP: dS = P (dP - D). */
 static void dS_of_query(const struct attention *p, const float *Q, const float *K, const float *V,
                         const float *dO, size_t b, size_t h, size_t i, double *P, double *dS)
 {
@@ -150,7 +153,10 @@ static void shares_of_query(const struct attention *p, const float *Q, const flo
     free(P);
 }
 
-/* Queries share nothing until they are added up, and that is done in order: any number of threads gives the same bits. */
+/*
+ * Queries share nothing until they are added up in order, so any number of threads gives the same
+ * bits.
+ */
 void reference_backward_keys(const struct attention *p, const float *Q, const float *K,
                              const float *V, const float *dO, const size_t *rows, size_t count,
                              double *dK, double *dV)

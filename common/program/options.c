@@ -46,7 +46,7 @@ static const char *file_of(const struct program *program, const struct options *
     return made ? NULL : name;
 }
 
-/* Every output can be written, and is neither an input nor another output. */
+/* Checks that every output can be written, and is neither an input nor another output. */
 static void check_files(const struct program *program, const struct options *options)
 {
     for (const struct option_row *out = option_rows; out < option_rows + OPTION_ROWS; out++) {
@@ -77,7 +77,7 @@ const char *options_output(size_t k)
     return outputs[k];
 }
 
-/* An input from files, or one made up: not parts of both. */
+/* Requires an input from files or a generated one, not parts of both. */
 static void check_input(const struct options *options)
 {
     const char *made = options->rows         ? "--rows"
@@ -104,7 +104,7 @@ static void check_input(const struct options *options)
         options_fail(shaped, "makes an input of its own, so it does not go with --q, --k and --v");
 }
 
-/* Options that mean something only with another, or only without it. */
+/* Checks options that are valid only with another, or only without it. */
 static void check_partners(const struct options *options)
 {
     if (options->dropout_seed_given && !options->dropout_given)
