@@ -12,7 +12,7 @@ enum { QUERIES = 32 };
 struct columns {
     float Q[ATTENTION_MAX_D][QUERIES];  // times the scale's sign
     float O[ATTENTION_MAX_D][QUERIES];  // times l
-    float m[QUERIES], l[QUERIES];       // m from -FLT_MAX, so x - m is never NaN
+    float m[QUERIES], l[QUERIES];       // m starts at -FLT_MAX, so x - m is never NaN
     size_t i0;
     struct scale scale;
 };
@@ -28,7 +28,7 @@ void columns_begin(struct columns *t, const struct head *a, size_t i0);
 
 void columns_end(const struct columns *t, const struct head *a);
 
-/* Turns S into weights, updates m and l, rescales O. Inlined so that two_to is. */
+/* Turns S into weights, updates m and l, rescales O. Inlined so that two_to is too. */
 static inline __attribute__((always_inline)) void
 columns_softmax(struct columns *t, columns_row *S, size_t n, size_t d, float (*two_to)(float))
 {

@@ -18,7 +18,7 @@ typedef vec group_row[COLUMNS];
 /* Q is multiplied by the scale's sign, O by l. With modified scores (score.h), scale is 1. */
 struct group {
     group_row *Q, *O;
-    vec m[COLUMNS], l[COLUMNS];  // m from -FLT_MAX, so x - m is never NaN
+    vec m[COLUMNS], l[COLUMNS];  // m starts at -FLT_MAX, so x - m is never NaN
     size_t i0, rows;             // first query, number of queries
     struct scale scale;
 };

@@ -26,7 +26,7 @@ struct vec_score {
     vec x, slope;
 };
 
-/* Slow: by lane. */
+/* Slow: lane by lane. */
 INLINE struct vec_score vec_score_by_lanes(const struct attention *p, size_t b, size_t h, ivec i,
                                            ivec j, vec dot)
 {

@@ -20,7 +20,7 @@ INLINE int visible_to_any(const visibility_row row)
     return vec_any(all);
 }
 
-/* In another vector? */
+/* Visible in a vector other than `column`? */
 INLINE int visible_outside(int column, const visibility_row row)
 {
     ivec all = { 0 };
