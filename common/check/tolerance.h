@@ -45,8 +45,8 @@ struct difference {
 double larger_error(double a, double b);
 
 /*
- * A head, or a part of it: `rows` rows of `cols` elements. NaN equals NaN, an infinity equals itself;
- * other non-finite values mismatch.
+ * A head, or a part of it: `rows` rows of `cols` elements. NaN equals NaN, an infinity equals
+ * itself; other non-finite values mismatch.
  */
 struct difference difference_between(const float *got, const struct exact *expected, size_t rows,
                                      size_t cols);

@@ -5,7 +5,7 @@
  *
  * Q and O are (B, H, Nq, d), K and V are (B, Hkv, Nk, d), lse is (B, H, Nq): row-major float32.
  *
- * All options are implemented in the functions below, shared by CPU and CUDA, and not in the kernels:
+ * All options are implemented in the functions below, shared by CPU and CUDA, not in the kernels:
  * `score_of`, `visible`, `tile_kind`, `attention_band`, `kv_head` and `dropout_keeps`.
  */
 #ifndef COMMON_ATTENTION_H
@@ -80,7 +80,8 @@ HOST_DEVICE static inline const char *score_option(const struct attention *p)
 
 /*
  * The score of query i and key j of batch entry b, head h, from their dot product, before any mask;
- * and its derivative with respect to the dot product. FlexAttention's score_mod; `visible` is its mask_mod.
+ * and its derivative with respect to the dot product. FlexAttention's score_mod; `visible` is its
+ * mask_mod.
  */
 HOST_DEVICE static inline double score_of(const struct attention *p, size_t b, size_t h, size_t i,
                                           size_t j, double dot)

@@ -101,8 +101,7 @@ const char *options_single(const struct options *options);
 bool options_excluded(const char *name);
 
 /*
- * Exits unless every name in --exclude is one of the chapter's n kernels, name_of(0) … name_of(n -
- * 1).
+ * Exits unless every name in --exclude is one of the chapter's n kernels, name_of(0), name_of(1), …
  */
 void options_check_excluded(const char *(*name_of)(size_t k), size_t n);
 
