@@ -1,7 +1,7 @@
 /*
  * The softmax of a tile overlaps the last tile's product.                  accesses as wgmma
  *
- * roles, but scores of tile n are issued before the product of tile n - 1. ptxas (12.8, 13.0)
+ * Like roles, but scores of tile n are issued before the product of tile n - 1. ptxas (12.8, 13.0)
  * would move a single wait above the exponentials, so each arm of a branch has one.
  *
  * Right margin: FlashAttention-2's Algorithm 1, in the order of FlashAttention-3 (Shah et al.,

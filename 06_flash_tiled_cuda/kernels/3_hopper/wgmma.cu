@@ -1,8 +1,8 @@
 /*
- * Hopper's units copy and multiply.                                      full tiles of K and V, else as mma
+ * Hopper's units copy and multiply.                                      accesses as mma, but whole tiles of K and V
  *
- * rescale, but one thread has the TMA copy tiles, and two warpgroups multiply in shared memory
- * (warpgroup.cuh).
+ * Like rescale, but one thread issues TMA copies of tiles, and two warpgroups multiply in shared
+ * memory (warpgroup.cuh).
  *
  * Right margin: FlashAttention-2's Algorithm 1.
  */
@@ -60,7 +60,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
             fence_async();    // visible to tensor cores
             __syncthreads();
         }
-        if (n * Bc < end_key) {  // else all masked
+        if (n * Bc < end_key) {  // else fully masked
             group_scores<T>(&acc, Q, K);                                     // 8
             if ((n + 1) * Bc > first_masked_key)
                 mask_keys(&acc, p, i0, n * Bc);

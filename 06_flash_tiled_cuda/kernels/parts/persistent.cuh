@@ -15,7 +15,7 @@
 enum { STAGES = 2, PRODUCER = 128, CONSUMERS_BARRIER = 1, TURN = 2, NO_MORE = -1 };
 static_assert(STAGES >= 2, "a turn guarantees only that K of tile n - 2 was released");
 
-/* Attends to Nk keys; head is NO_MORE after the last. */
+/* Its queries attend to the first Nk keys at most; head is NO_MORE after the last tile. */
 struct tile_of_queries {
     int head, kv, i0, Nk, tiles;
 };
@@ -39,7 +39,7 @@ struct persistent_block {
 template <class TRAITS> __device__ static inline void begin_block(struct persistent_block *block)
 {
     if (threadIdx.x == 0) {
-        block->Q.init(TRAITS::THREADS);  // each reads `given`
+        block->Q.init(TRAITS::THREADS);  // every consumer thread reads `given`
         block->K.init(TRAITS::BR / GROUP_ROWS);
         block->V.init(TRAITS::BR / GROUP_ROWS);
         fence_async();
@@ -52,7 +52,7 @@ __device__ static inline void produce(const struct attention &p, unsigned *next,
                                       unsigned char *smem, struct persistent_block *block)
 {
     enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
-    int done = 0;  // tiles of keys so far
+    int done = 0;  // key tiles so far
     const auto load_keys = [&](pipeline<STAGES> *keys, const tensor_map *map, int at, int n, int kv) {
         keys->producer_acquire(done + n);
         uint64_t *const full = keys->producer_expect(done + n, K_BYTES);
@@ -77,7 +77,7 @@ __device__ static inline void produce(const struct attention &p, unsigned *next,
     }
 }
 
-/* A consumer computes each tile; epilogue(&acc, head, i0) stores O. */
+/* A warpgroup computes 64 rows of each tile; epilogue(&acc, head, i0) stores O. */
 template <class T, class TRAITS, class EPILOGUE>
 __device__ static inline void consume(const struct attention &p, unsigned char *smem, struct persistent_block *block,
                                       EPILOGUE epilogue)
@@ -154,7 +154,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
         }
         if (my_tiles == 0)
             block->Q.consumer_release(taken);  // its queries attend to no key
-        for (int n = my_tiles; n < tiles; n++) {  // another has more tiles
+        for (int n = my_tiles; n < tiles; n++) {  // tiles that only other warpgroups need
             wait_turn();  // the others have released this stage's last K
             pass_turn();
             block->K.warpgroup_release(done + n);
@@ -174,7 +174,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
         scale_maximum(&acc, f.scale);
         epilogue(&acc, head, i0);                                            // 12 to 15
         for (int n = my_tiles; n < tiles; n++) {
-            block->V.consumer_wait(done + n);  // else it would release the V before this one
+            block->V.consumer_wait(done + n);  // else it could release the previous V
             block->V.warpgroup_release(done + n);
         }
         done += tiles;

@@ -1,6 +1,6 @@
 /*
  * K and V are copied ahead, into STAGES stages after Q in shared memory. Each tile is a group of
- * cp.async copies; a thread waits for its oldest group, for other threads' at a barrier.
+ * cp.async copies; a thread waits for its own oldest group, then at a barrier for the others'.
  */
 #ifndef FLASH_TILED_CUDA_PIPELINE_CUH
 #define FLASH_TILED_CUDA_PIPELINE_CUH
@@ -34,7 +34,7 @@ __device__ static inline void copy_keys(uint4 *smem, int round, const T *K, cons
         copy_tile<TRAITS, ROWS>(to + TRAITS::BC * TRAITS::ROW, V + (size_t)j0 * TRAITS::D,
                                 TRAITS::BC, Nk - j0);
     }
-    cp_async_commit();  // empty groups too: waits count groups
+    cp_async_commit();  // even if empty: waits count groups
 }
 
 template <class TRAITS, int STAGES> constexpr size_t pipeline_bytes(void)

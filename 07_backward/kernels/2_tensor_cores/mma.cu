@@ -1,8 +1,8 @@
 /*
  * Five products on tensor cores.    Nq d + 3 Nk d + Nq + Tc (3 Nq d + 2 Nq) accesses of 4 bytes
  *
- * recompute with mma. dQ = dS K sums over keys, spread over warps, so each warp stores dS^T in
- * shared memory, and adds 16 of the d elements to dQ atomically (HAS_MORE_ON_90: by fours), one
+ * Like recompute, with mma. dQ = dS K sums over keys, spread over warps, so each warp stores dS^T in
+ * shared memory, and adds 16 of the d elements to dQ atomically (HAS_MORE_ON_90: in fours), one
  * round later.
  *
  * Right margin: FlashAttention-2's Algorithm 2.

@@ -1,9 +1,9 @@
 /*
- * A tile of the backward pass with Hopper's copies and products.
+ * A tile of the backward pass with Hopper's TMA and wgmma.
  *
- * A block has 128 keys, 64 per warpgroup; queries are columns, so chapter 06's Q and K are K and
- * Q, or V and dO. A warpgroup computes 64 by 64 of dQ: half of 128 queries (d = 64), or half of
- * the elements of 64 (d = 128).
+ * A block has 128 keys, 64 per warpgroup; queries are columns, so K and Q, or V and dO, replace
+ * chapter 06's Q and K. A warpgroup computes 64 by 64 of dQ: half of 128 queries (d = 64), or half
+ * of the elements of 64 (d = 128).
  */
 #ifndef BACKWARD_WGMMA_CUH
 #define BACKWARD_WGMMA_CUH
@@ -12,10 +12,10 @@
 #include "07_backward/kernels/parts/tensor.cuh"
 
 struct backward_maps {
-    tensor_map Q, K, V, dO, dQ, dK, dV;  // dK and dV only for store
+    tensor_map Q, K, V, dO, dQ, dK, dV;  // dK and dV are set only for store
 };
 
-/* Half as many elements a row, in float32. */
+/* In float32 a row has half as many elements. */
 enum { DQ_BOX_WIDTH = BOX_WIDTH / 2, DQ_BOX = GROUP_ROWS * ROW_BYTES };
 
 static void make_map_of_dQ(tensor_map *map, float *dQ, const struct attention *p)
@@ -44,7 +44,7 @@ __device__ static inline int group_of_thread(void)
     return (int)threadIdx.x / 128;
 }
 
-/* A row per key, boxes of 64 queries. */
+/* Stores dS with a row per key, in boxes of 64 queries. */
 template <class TRAITS>
 __device__ static inline void share_dS(unsigned char *dS,
                                        const unsigned (&packed)[TRAITS::BC / 16][4])
@@ -69,7 +69,7 @@ template <class TRAITS> __device__ static inline void blank_keys(unsigned char *
             pieces[n] = make_uint4(0, 0, 0, 0);
 }
 
-/* Later tiles are full. */
+/* The query from which tiles are full. */
 template <class TRAITS>
 __device__ static inline int full_tiles_from(const struct attention &p, int j0)
 {
@@ -77,7 +77,7 @@ __device__ static inline int full_tiles_from(const struct attention &p, int j0)
     return j0 + TRAITS::KEYS > (int)p.Nk ? (int)p.Nq : first > 0 ? (int)first : 0;
 }
 
-/* Line 11. Shifts are log2(e) lse. */
+/* Line 11 of Algorithm 2, unmasked. Shifts are log2(e) lse, one per query. */
 template <class TRAITS>
 __device__ static inline void weights_by_shifts(fragments<TRAITS> *acc, float k,
                                                 const float *shifts)
@@ -89,6 +89,7 @@ __device__ static inline void weights_by_shifts(fragments<TRAITS> *acc, float k,
                 ex2(fmaf(acc->S[0][c][s], k, -shifts[8 * c + tensor_column() + s % 2]));
 }
 
+/* May be NaN where masked (drop_dS). */
 template <class TRAITS>
 __device__ static inline void dS_of_full_tile(fragments<TRAITS> *acc, const fragments<TRAITS> &P,
                                               const float *D)
@@ -110,7 +111,7 @@ __device__ static inline void drop_dS(fragments<TRAITS> *acc, const fragments<TR
                 acc->S[0][c][s] = 0.0f;
 }
 
-/* 16 keys at a time, both matrices by columns. */
+/* 16 keys at a time; both matrices are MN_MAJOR. */
 template <class T, class TRAITS>
 __device__ static inline void issue_dQ(float (&dQ)[32], const unsigned char *dS,
                                        const unsigned char *K)
@@ -140,8 +141,8 @@ template <class TRAITS> __device__ static inline int element_of_dQ(int n)
 }
 
 /*
- * Stores dQ in two swizzled boxes with 32 floats per row. Half a warp stores pairs of floats of four
- * rows. Pair k of two adjacent rows is in the same banks, so odd rows store pair k ^ 2.
+ * Stores dQ in two swizzled boxes with 32 floats per row. Half a warp stores pairs of floats in four
+ * rows. Pair k of two adjacent rows is in the same banks, so odd rows store pair k ^ 2 instead.
  */
 template <class TRAITS>
 __device__ static inline void share_dQ(unsigned char *boxes, const float (&dQ)[32], float factor)
@@ -174,6 +175,7 @@ __device__ static inline void tma_add_part(const tensor_map *map, const unsigned
                 i0 + row, head);
 }
 
+/* In one thread, after fence_async and a barrier; bulk_wait_read before boxes are reused. */
 template <class TRAITS>
 __device__ static inline void tma_add_dQ(const tensor_map *map, const unsigned char *boxes, int i0,
                                          int head)
