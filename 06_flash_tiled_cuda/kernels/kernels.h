@@ -21,7 +21,7 @@ struct device_arrays {
     float *S, *P, *m, *l;
     const uint16_t *Q16, *K16, *V16;  // instead of Q, K, V and O
     uint16_t *O16;
-    unsigned *next;  // tiles handed out to persistent blocks
+    unsigned *next;  // tiles taken by persistent blocks
     size_t Br, Bc;   // for kernels with several tiles (tiles.h)
 };
 

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATIENCE = 20000 };  // spins, about as long as a tile takes
+enum { PATIENCE = 20000 };  // spins: about a tile's work
 
 struct work_list {
     const struct attention *p;
@@ -23,7 +23,7 @@ struct work_list {
     size_t Tr, Tc;
     struct tensors x;
     float *D;
-    atomic_size_t *turn;  // (B, H, Tr): the key tile that adds next, or Tc
+    atomic_size_t *turn;  // (B, H, Tr): next key tile to add, or Tc
 };
 
 static bool attends(const struct work_list *list, const struct backward_head *a, size_t i, size_t j)
@@ -34,7 +34,7 @@ static bool attends(const struct work_list *list, const struct backward_head *a,
                      min(j0 + list->size.Bc, p->Nk)) != TILE_SKIPPED;
 }
 
-/* The first key tile from j with a visible pair, or Tc. */
+/* The first visible key tile from j, or Tc. */
 static size_t next_seen(const struct work_list *list, const struct backward_head *a, size_t i,
                         size_t j)
 {
@@ -58,7 +58,7 @@ static void add_dQ(const struct workspace *w, const struct backward_head *a,
     }
 }
 
-/* Spins first, because most waits are short, then yields. */
+/* Spins, as most waits are short, then yields. */
 static void wait_for(atomic_size_t *turn, size_t place)
 {
     for (unsigned asked = 1; atomic_load_explicit(turn, memory_order_acquire) != place; asked++)
@@ -84,7 +84,7 @@ static void do_tile(struct work_list *list, struct workspace *w, const struct ba
     atomic_store_explicit(turn, next, memory_order_release);
 }
 
-/* Tile j of key/value head n, with the queries of all heads that share it. */
+/* Key tile j of head n, for queries of all heads that share it. */
 static void do_task(struct work_list *list, struct workspace *w, size_t n, size_t j)
 {
     const struct attention *p = list->p;

@@ -22,7 +22,7 @@ struct keys keys_new(group_row **left, size_t d, bool has_masked_keys)
     };
 }
 
-/* Transposes x (cols, d) into d rows, with 0 in lanes without a key. */
+/* Transposes x (cols, d) into d rows, 0 in lanes without a key. */
 static void to_lanes(group_row *to, const float *x, size_t cols, size_t d)
 {
     for (size_t v = 0; v < COLUMNS; v++)

@@ -2,8 +2,7 @@
  * A group of keys, one per lane of COLUMNS vectors.
  *
  * K and V are transposed once, dK and dV at the end. Four products use chapter 05's micro-kernel;
- * dQ = dS K sums over keys, so its lanes hold elements of K, in panels of GROUP, and dS is
- * broadcast.
+ * dQ = dS K sums over keys, so lanes hold elements of K, in panels of GROUP.
  */
 #ifndef BACKWARD_KEYS_H
 #define BACKWARD_KEYS_H
@@ -15,9 +14,9 @@ struct keys {
     group_row *K, *V, *dK, *dV;  // d rows each; dK is unscaled
     group_row *rows;             // K, not transposed: panel n, key c at [n GROUP + c]
     group_row *with_zeros;       // the same with masked keys 0, or NULL
-    const group_row *selected;   // rows or with_zeros; NULL: tile skipped
-    size_t first, end;           // of selected: keys with a visible query
-    size_t q_first, q_end;       // the queries that see them, in blocks of ROWS
+    const group_row *selected;   // rows, with_zeros, or NULL: skipped
+    size_t first, end;           // range of visible keys
+    size_t q_first, q_end;       // range of their queries, in blocks of ROWS
     size_t j0, cols;             // first key, number of keys
 };
 
@@ -33,12 +32,12 @@ INLINE group_row *rows_take(group_row **left, size_t count)
     return rows;
 }
 
-/* How many rows keys_new takes; with_zeros needs some if keys may be masked. */
+/* The rows that keys_new takes. */
 size_t keys_rows(size_t d, bool has_masked_keys);
 
 struct keys keys_new(group_row **left, size_t d, bool has_masked_keys);
 
-/* Loads the keys, with 0 in unused lanes; dK = dV = 0. */
+/* Loads keys, 0 in unused lanes; dK = dV = 0. */
 void keys_begin(struct keys *k, const struct backward_head *a, size_t j0, size_t cols);
 
 /* The scale, or 1 if a modified score's slope includes it. */
@@ -49,11 +48,11 @@ INLINE float gradient_factor(const struct attention *p)
 
 void keys_end(const struct keys *k, const struct backward_head *a);
 
-/* Row r: all ones in the lanes of the keys that query i0 + r attends to. */
+/* Row r is all ones in lanes of keys that query i0 + r attends to. */
 void keys_visible(visibility_row *mask, const struct keys *k, const struct backward_head *a,
                   size_t i0, size_t n);
 
-/* Row r: 1/(1 - P) for the weights of query i0 + r that dropout keeps, else 0. */
+/* Row r: 1/(1 - P) for weights of query i0 + r that dropout keeps, else 0. */
 void keys_dropout_factors(group_row *Z, const struct keys *k, const struct backward_head *a,
                           size_t i0, size_t n);
 

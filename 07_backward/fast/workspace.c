@@ -122,7 +122,7 @@ static void softmax_full(struct workspace *w, const struct keys *k, const struct
     }
 }
 
-/* With masks and dropout; w->P is then P_drop. */
+/* With masks and dropout; P is then P_drop. */
 static void softmax_masked(struct workspace *w, const struct keys *k, const struct queries *q,
                            size_t d, float factor, group_row *dS, struct key_span s, bool dropout)
 {
@@ -210,7 +210,7 @@ static struct key_span queries_that_attend(const struct workspace *w, const stru
     return (struct key_span){ s.first, s.full_width / ROWS * ROWS, rounded_up(s.end) };
 }
 
-/* Fully masked keys between others are set to 0, since they may be NaN. */
+/* Fully masked keys between others become 0, as they may be NaN. */
 static void select_keys(const struct workspace *w, struct keys *k, size_t rows, size_t d)
 {
     visibility_row any = { { 0 } };

@@ -29,7 +29,7 @@ struct queries {
 struct queries workspace_queries(struct workspace *w, const struct backward_head *a, const float *D,
                                  size_t i0, size_t rows);
 
-/* The body of fa2's inner loop, for group g. */
+/* fa2's inner loop, for group g. */
 void workspace_process(struct workspace *w, size_t g, const struct backward_head *a,
                        const struct queries *q);
 

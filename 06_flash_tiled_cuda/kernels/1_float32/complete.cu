@@ -6,7 +6,7 @@
 #include "06_flash_tiled_cuda/kernels/parts/ahead.cuh"
 
 /*
- * Bit 8 r + c is for a lane's S[r][c]: registers cannot be indexed, so a rolled loop collects bits
+ * Bit 8 r + c is a lane's S[r][c]: registers cannot be indexed, so a rolled loop collects bits
  * and `choose` applies them. Keys without queries may be NaN, so the product skips them.
  */
 typedef unsigned long long score_bits;

@@ -15,10 +15,10 @@
 enum {
     WARPS = 4,
     THREADS = 32 * WARPS,
-    PAD = 4,  // so 8 rows begin in different banks
+    PAD = 4,  // 8 rows begin in different banks
 };
 
-/* l is the sum over the lane's own keys; `finish` adds up 4 lanes. */
+/* l sums the lane's own keys; `finish` adds up 4 lanes. */
 template <int D> struct lane_part {
     unsigned Q[D / 8][2];
     float S[TENSOR_BC(D) / 8][4], O[D / 8][4], m[2], l[2];
@@ -52,7 +52,7 @@ template <int D> __device__ static void begin(lane_part<D> *x, const __half *Q, 
     }
 }
 
-/* 16 bytes at a time. Rows >= `end` are set to 0, unread. */
+/* 16 bytes at a time. Rows >= `end` become 0, unread. */
 template <int D> __device__ static void load(tile<D> *to, const __half *from, int end)
 {
     for (int n = (int)threadIdx.x; n < TENSOR_BC(D) * D / 8; n += THREADS) {

@@ -1,7 +1,7 @@
 /*
  * One warpgroup loads tiles, two compute.                                accesses as wgmma
  *
- * A stage's `full` completes when its tile has arrived, `empty` when consumers have released it.
+ * `full` completes when a stage's tile arrives, `empty` when consumers release it.
  *
  * Right margin: FlashAttention-2's Algorithm 1.
  */
@@ -80,7 +80,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
             lazy_softmax(&acc, f.k);                                         // 9, 10
             group_product<T>(&acc, V);                                       // 10
         }
-        warpgroup_arrive(&empty[s]);  // tile n has been read
+        warpgroup_arrive(&empty[s]);  // tile n is read
     }
     scale_maximum(&acc, f.scale);
     group_finish(&acc, t.O, t.lse, i0, Nq);                                  // 12 to 15

@@ -60,7 +60,7 @@ __device__ static inline void fetch_values(next_slice *next, const float *V, int
     fetch<slices<D>::V_KEYS, D>(next, V + (size_t)first * (size_t)d, keys - first, 0, d);
 }
 
-/* S = Q K^T. On entry `next` has the first slice of K, on return V's. */
+/* S = Q K^T. `next` has the first slice of K, on return V's. */
 template <int D>
 __device__ static inline void scores_ahead(accumulators<D> *acc, ahead_memory<D> *smem,
                                            next_slice *next, const float *K, const float *V,
@@ -114,7 +114,7 @@ __device__ static inline void add_product_ahead(accumulators<D> *acc, weights<D>
     }
 }
 
-/* O += P V. On entry `next` has the first slice of V, on return the next K's. */
+/* O += P V. `next` has the first slice of V, on return the next K's. */
 template <int D>
 __device__ static inline void
 product_ahead(accumulators<D> *acc, ahead_memory<D> *smem, next_slice *next, const float *V,

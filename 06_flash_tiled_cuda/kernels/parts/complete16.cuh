@@ -17,7 +17,7 @@ __device__ static inline enum tile_kind kind_of(const struct attention &p,
     return tile_kind(&p, t.b, t.h, t.i0, t.i1, (size_t)j0, (size_t)j1);
 }
 
-/* The first tile >= n that is not skipped, or one past the last. */
+/* The first tile >= n that is not skipped, or past the last. */
 template <int BC>
 __device__ static inline int next_tile(const struct attention &p, const struct tile_of_queries &t,
                                        int n)

@@ -7,7 +7,7 @@
  *     S[x][c][2 h + e]    row 16 x + 8 h + g of the warp, key 8 c + 2 t + e
  *     O[x][c][2 h + e]    the same row, element 8 c + 2 t + e
  *
- * so 4 lanes share a row. ROWS gives the position of chunk c of row r in shared memory.
+ * so 4 lanes share a row. ROWS places chunk c of row r in shared memory.
  */
 #ifndef FLASH_TILED_CUDA_FRAGMENTS_CUH
 #define FLASH_TILED_CUDA_FRAGMENTS_CUH
@@ -33,7 +33,7 @@ struct kernel_traits {
     };
 };
 
-/* l is the sum over the lane's own keys; tensor_finish adds up 4 lanes. */
+/* l sums the lane's own keys; tensor_finish adds up 4 lanes. */
 template <class TRAITS> struct fragments {
     float S[TRAITS::M_TILES][TRAITS::BC / 8][4], O[TRAITS::M_TILES][TRAITS::D / 8][4];
     float m[TRAITS::M_TILES][2], l[TRAITS::M_TILES][2];
@@ -66,7 +66,7 @@ template <class TRAITS> struct linear_rows {
     }
 };
 
-/* Rows >= `end` are set to 0, unread. */
+/* Rows >= `end` become 0, unread. */
 template <class TRAITS, class ROWS, class T>
 __device__ static inline void load_tile(uint4 *to, const T *from, int count, int end)
 {
@@ -91,8 +91,8 @@ template <class TRAITS> __device__ static inline void begin(fragments<TRAITS> *a
 }
 
 /*
- * S = Q K^T, 16 elements at a time. An ldmatrix loads 16 keys of B = K^T. The order of chunks
- * repeats every 8 rows, so other rows are at constant offsets.
+ * S = Q K^T, 16 elements at a time. An ldmatrix loads 16 keys of B = K^T. Swizzling repeats
+ * every 8 rows, so other rows are at constant offsets.
  */
 template <class T, class ROWS, class TRAITS>
 __device__ static inline void tensor_scores(fragments<TRAITS> *acc, const uint4 *Q, const uint4 *K)

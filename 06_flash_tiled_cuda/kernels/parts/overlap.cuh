@@ -4,8 +4,7 @@
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 
 /*
- * lazy_softmax during a product into O. True if m has changed: afterwards the caller multiplies O by
- * `rescale`.
+ * lazy_softmax during a product into O. True if m has changed: multiply O by `rescale` afterwards.
  */
 template <class TRAITS>
 __device__ static inline bool lazy_weights(fragments<TRAITS> *acc, float k,

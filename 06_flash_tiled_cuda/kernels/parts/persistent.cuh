@@ -15,7 +15,7 @@
 enum { STAGES = 2, PRODUCER = 128, CONSUMERS_BARRIER = 1, TURN = 2, NO_MORE = -1 };
 static_assert(STAGES >= 2, "a turn guarantees only that K of tile n - 2 was released");
 
-/* Its queries attend to the first Nk keys at most; head is NO_MORE after the last tile. */
+/* Attends to keys before Nk; head is NO_MORE after the last tile. */
 struct tile_of_queries {
     int head, kv, i0, Nk, tiles;
 };
@@ -39,7 +39,7 @@ struct persistent_block {
 template <class TRAITS> __device__ static inline void begin_block(struct persistent_block *block)
 {
     if (threadIdx.x == 0) {
-        block->Q.init(TRAITS::THREADS);  // every consumer thread reads `given`
+        block->Q.init(TRAITS::THREADS);  // all threads read `given`
         block->K.init(TRAITS::BR / GROUP_ROWS);
         block->V.init(TRAITS::BR / GROUP_ROWS);
         fence_async();
@@ -154,7 +154,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
         }
         if (my_tiles == 0)
             block->Q.consumer_release(taken);  // its queries attend to no key
-        for (int n = my_tiles; n < tiles; n++) {  // tiles that only other warpgroups need
+        for (int n = my_tiles; n < tiles; n++) {  // only others need these
             wait_turn();  // the others have released this stage's last K
             pass_turn();
             block->K.warpgroup_release(done + n);

@@ -34,7 +34,7 @@ __device__ static inline void copy_keys(uint4 *smem, int round, const T *K, cons
         copy_tile<TRAITS, ROWS>(to + TRAITS::BC * TRAITS::ROW, V + (size_t)j0 * TRAITS::D,
                                 TRAITS::BC, Nk - j0);
     }
-    cp_async_commit();  // even if empty: waits count groups
+    cp_async_commit();  // empty groups too: waits count groups
 }
 
 template <class TRAITS, int STAGES> constexpr size_t pipeline_bytes(void)

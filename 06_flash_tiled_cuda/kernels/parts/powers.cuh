@@ -11,7 +11,7 @@
 
 #include "06_flash_tiled_cuda/kernels/parts/pipeline.cuh"
 
-/* |scale|, or 1 if it is 0; k = scale log2(e). Q's bits are ANDed with `keep`, XORed with `flip`. */
+/* |scale|, or 1 for 0; k = scale log2(e). Q's bits are ANDed with `keep`, XORed with `flip`. */
 struct folded_scale {
     float scale, k;
     unsigned keep, flip;
@@ -24,7 +24,7 @@ __device__ static inline struct folded_scale fold(float scale)
              scale < 0.0f ? 0x80008000u : 0u };
 }
 
-/* Call between the wait for Q and a barrier. With cp.async, threads change only their copies. */
+/* Call between the wait for Q and a barrier. */
 template <class TRAITS, class ROWS>
 __device__ static inline void flip_query_signs(uint4 *Q, const struct folded_scale &f)
 {
@@ -61,7 +61,7 @@ __device__ static inline float new_maximum(const fragments<TRAITS> *acc, int x, 
     return four_max(m);
 }
 
-/* k m, or 0 for m = -inf, so that -inf minus the shift is -inf, not NaN. */
+/* k m, or 0 for m = -inf: -inf minus it is -inf. */
 __device__ static inline float shift_of(float k, float m)
 {
     return m == -INFINITY ? 0.0f : k * m;
@@ -109,7 +109,7 @@ template <class TRAITS> __device__ static inline void power_softmax(fragments<TR
         }
 }
 
-/* m becomes scaled, for lse. */
+/* Scales m, for lse. */
 template <class TRAITS>
 __device__ static inline void scale_maximum(fragments<TRAITS> *acc, float scale)
 {

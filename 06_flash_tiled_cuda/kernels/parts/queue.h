@@ -4,7 +4,7 @@
 
 #include "common/problem/attention.h"
 
-/* of the H100's 50 MB of L2 */
+/* of an H100's 50 MB */
 enum { QUEUE_CACHE = 32 << 20 };
 
 struct queued {

@@ -15,13 +15,13 @@ enum {
     THREADS = 128,
     LANES = 8,                   // per row of scores
     KEYS = 8,                    // per lane
-    PAD = 4,                     // so 8 rows begin in different banks
+    PAD = 4,                     // 8 rows begin in different banks
     SLICE_FLOATS = FA2_BC * 36,  // of K or V
 };
 static const unsigned WHOLE_WARP = 0xffffffff;
 static const unsigned long long EVERY_KEY = ~0ULL;  // a bit per key
 
-/* The 8 lanes of a row hold the same m and l. */
+/* A row's 8 lanes have the same m and l. */
 template <int D> struct accumulators {
     enum { R = FA2_BR(D) / 16 };
     float S[R][KEYS], O[R][D / 8], m[R], l[R];
@@ -31,7 +31,7 @@ template <int D> struct alignas(16) fast_memory {
     float Q[FA2_BR(D)][D + PAD], slice[SLICE_FLOATS];
 };
 
-/* A slice of K has W elements of all keys; of V, all elements of V_KEYS keys. */
+/* K: W elements of each key; V: all elements of V_KEYS keys. */
 template <int D> struct slices {
     enum { W = D < 32 ? D : 32, V_KEYS = D <= 32 ? 64 : D <= 64 ? 32 : 16 };
 };
@@ -47,7 +47,7 @@ template <int D> __device__ static inline int row_of(int r)
     return (warp * accumulators<D>::R + r) * 4 + four;
 }
 
-/* row[x] to row[x + 3], 0 past the row's end. */
+/* 0 past the row's end. */
 __device__ static inline float4 piece(const float *row, int x, int d)
 {
     if (d % 4 == 0 && x < d)
@@ -60,7 +60,7 @@ __device__ static inline float4 piece(const float *row, int x, int d)
     return some;
 }
 
-/* Rows >= `end` are set to 0, unread. */
+/* Rows >= `end` become 0, unread. */
 template <int ROWS, int WIDTH, int PITCH>
 __device__ static inline void load_rows(float *to, const float *from, int end, int x, int d)
 {
@@ -132,7 +132,7 @@ __device__ static inline void mask_scores(accumulators<D> *acc, const struct att
     }
 }
 
-/* Each step doubles the number of lanes that agree. */
+/* Each step doubles the lanes that agree. */
 __device__ static inline float row_max(float x)
 {
     // BEGIN SOLUTION

@@ -1,5 +1,5 @@
 /*
- * The TMA stores O from boxes in shared memory, except for rows past the last query.
+ * The TMA stores O from boxes in shared memory, without rows past the last query.
  *
  * A box is 64 queries by 64 elements, swizzled for stmatrix, which stores eight rows at once.
  */
@@ -11,7 +11,7 @@
 enum { O_BOX = GROUP_ROWS * ROW_BYTES, STORE_BARRIER = 5 };  // + warpgroup
 enum { STORE_ROOM = 226 << 10 };                             // mbarriers need the rest of 227 kB
 
-/* EVERY: boxes per row. EACH: boxes per warpgroup, one if whole rows do not fit. */
+/* EVERY: boxes per row. EACH: per warpgroup, one if rows do not fit. */
 template <class TRAITS, int STAGES> struct store_boxes {
     enum {
         TILES = (int)pipeline_bytes<TRAITS, STAGES>(),
@@ -22,7 +22,7 @@ template <class TRAITS, int STAGES> struct store_boxes {
     };
 };
 
-/* Only a warpgroup's first thread waits, for all its copies but the last PENDING. */
+/* Only a warpgroup's first thread waits, for all copies but the last PENDING. */
 template <int PENDING = 0> __device__ static inline void wait_boxes_read(void)
 {
     if (threadIdx.x % 128 == 0)
@@ -42,7 +42,7 @@ __device__ static inline void store_lse(const fragments<TRAITS> *acc, float (&in
     }
 }
 
-/* Each lane addresses one row of the four 8 x 8 matrices. */
+/* Each lane addresses a row of four 8 x 8 matrices. */
 template <class T, class TRAITS>
 __device__ static inline void fill_box(const fragments<TRAITS> *acc, const float (&inverse)[2],
                                        unsigned char *box, int first)
@@ -60,10 +60,7 @@ __device__ static inline void fill_box(const fragments<TRAITS> *acc, const float
     }
 }
 
-/*
- * Lines 12 to 15 of Algorithm 1, for a warpgroup's 64 rows. lse is for all heads, or NULL. Wait for
- * the boxes before they are reused or the block exits.
- */
+/* Lines 12 to 15, for a warpgroup's 64 rows. lse is of all heads, or NULL. Then wait for boxes. */
 template <class T, int BOXES, class TRAITS>
 __device__ static inline void group_store(const fragments<TRAITS> *acc, unsigned char *boxes,
                                           const tensor_map *map, float *lse, int i0, int Nq,

@@ -11,11 +11,11 @@
 /* 4 warps of 16 queries. */
 #define TURING_BR 64
 
-/* 4 warps of 32 queries, and as many keys as registers allow. */
+/* 4 warps of 32 queries, and keys as registers allow. */
 #define TENSOR_BR 128
 #define TENSOR_BC(d) ((d) <= 64 ? 64 : 32)
 
-/* With 32 keys and d = 128, nvcc spills registers for 9.0. */
+/* With 32 keys and d = 128, nvcc spills for 9.0. */
 #define POWER_BC(d) ((d) <= 64 ? 64 : 16)
 
 #define HOPPER_BC 128

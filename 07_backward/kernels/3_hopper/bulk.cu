@@ -83,7 +83,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         fence_async();
         if (threadIdx.x == 0)
             bulk_wait_read<1>();  // dQ of two tiles ago has been read
-        __syncthreads();  // dS is complete, the scores have read K, and dQ has room
+        __syncthreads();  // dS is complete, scores have read K, and dQ has room
         if (const int keys = keys_attended(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
             blank_keys<TRAITS>(K, keys);
             fence_async();
@@ -96,7 +96,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         fence_async();    // visible to the TMA
         wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O), packed);
         cp_async_wait<0>();
-        __syncthreads();  // the tile is free; next lse and D are loaded
+        __syncthreads();  // tile is free; next lse and D are loaded
         if (threadIdx.x == 0)
             tma_add_dQ<TRAITS>(&maps.dQ, two_dQ + r % STAGES * DQ_BYTES, i0, head_of(r));
     }

@@ -10,7 +10,7 @@
 
 // clang-format off
 
-/* Stores a warpgroup's 64 rows by way of its rows of `matrix`. */
+/* Stores a warpgroup's 64 rows through its rows of `matrix`. */
 template <class T, class TRAITS>
 __device__ static inline void store_rows(const fragments<TRAITS> *acc, unsigned char *matrix, const tensor_map *map, float factor,
                                          int key, int kv)
@@ -38,7 +38,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     const int j0 = (int)blockIdx.x * TRAITS::KEYS, kv = (int)blockIdx.y;
     block_with_roles<T>(p, a, maps, smem, block, j0, kv, no_turns(), [&](const fragments<TRAITS> *dK, const fragments<TRAITS> *dV) {
         store_rows<T>(dV, smem.V, &maps.dV, 1.0f, j0, kv);  // no other warpgroup reads these rows of V
-        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);   // the other's dQ product has read K
+        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);   // the other's dQ has read K
         store_rows<T>(dK, smem.K, &maps.dK, p.scale, j0, kv);
         if (threadIdx.x % 128 == 0) {
             bulk_commit();

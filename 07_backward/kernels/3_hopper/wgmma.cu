@@ -1,9 +1,9 @@
 /*
  * Five products on Hopper's units.                       Nq d + 3 Nk d + Nq + Tc (3 Nq d + 2 Nq) accesses of 4 bytes
  *
- * Like mma, but one thread issues TMA copies, and two warpgroups multiply. Tiles of queries go from
- * last to first: with a causal mask, keys masked in one are masked in all that follow, so their K,
- * which may be NaN, becomes 0.
+ * Like mma, but one thread issues TMA copies, and two warpgroups multiply. Tiles go from last to
+ * first: with a causal mask, keys masked in one are masked in all that follow, so their K, perhaps
+ * NaN, becomes 0.
  *
  * Right margin: FlashAttention-2's Algorithm 2.
  */
@@ -81,7 +81,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
         pack_weights<T>(&dK, packed);
         share_dS<TRAITS>(dS, packed);
         fence_async();    // visible to tensor cores
-        __syncthreads();  // dS is complete; the scores have read K
+        __syncthreads();  // dS is complete; scores have read K
         if (const int keys = keys_attended(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
             blank_keys<TRAITS>(K, keys);
             fence_async();
@@ -96,7 +96,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
                 atomicAdd(&to[row_of_dQ<TRAITS>(n) * HEAD_DIM + element_of_dQ<TRAITS>(n)], p.scale * dQ[n]);
         wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O), packed);
         cp_async_wait<0>();
-        __syncthreads();  // the tile is free; next lse and D are loaded
+        __syncthreads();  // tile is free; next lse and D are loaded
     }
     const size_t key = (size_t)blockIdx.y * p.Nk + (size_t)j0;
     store_gradient(&dK, a.dK + key * HEAD_DIM, (int)p.Nk - j0, p.scale);     // 18

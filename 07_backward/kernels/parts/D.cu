@@ -1,8 +1,8 @@
 /*
  * D_i = sum over k of dO_ik O_ik, line 4 of FlashAttention-2's Algorithm 2.         2 Nq d + Nq accesses, in 16 bits Nq d + Nq
  *
- * A warp computes one row, or several in 16 bits, where a lane loads 8 elements. HAS_MORE_ON_90
- * (build.mk): bfloat16 is faster.
+ * A warp computes a row, or several in 16 bits, where a lane loads 8 elements. HAS_MORE_ON_90:
+ * faster bfloat16.
  */
 #include "07_backward/kernels/parts/head.cuh"
 
@@ -13,7 +13,7 @@ static __global__ void D_of_rows(struct attention p, const float *O, const float
 {
     const size_t i = blockIdx.x * WARPS + threadIdx.y, lane = threadIdx.x;
     if (i >= p.Nq)
-        return;  // the whole warp returns
+        return;  // the whole warp
     const size_t row = blockIdx.y * p.Nq + i;
     float sum = 0.0f;
     for (size_t k = lane; k < p.d; k += 32)
@@ -24,7 +24,7 @@ static __global__ void D_of_rows(struct attention p, const float *O, const float
         D[row] = sum;
 }
 
-/* LANES lanes compute a row; d is a multiple of 8. */
+/* LANES lanes per row; d % 8 = 0. */
 template <class T, int LANES>
 static __global__ void D_of_wide_rows(struct attention p, const T *O, const T *dO, float *D)
 {

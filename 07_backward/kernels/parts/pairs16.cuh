@@ -141,7 +141,7 @@ __device__ static inline bool sees_any(const struct attention &p, int b, int h, 
     return false;
 }
 
-/* Sets Q and dO to 0 for queries (columns) without keys in the tile. */
+/* Q = dO = 0 for queries (columns) without keys in the tile. */
 template <class TRAITS, class ROWS>
 __device__ static inline void blank_queries(uint4 *Q, uint4 *dO, const struct attention &p,
                                             const struct tile_of_pairs &t, int end)

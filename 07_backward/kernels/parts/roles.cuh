@@ -8,7 +8,7 @@
 
 enum { STAGES = 2, PRODUCER = 128, CONSUMERS_BARRIER = 1 };
 enum { PRODUCER_REGS = 24, CONSUMER_REGS = 240 };  // registers per thread
-enum { QUERIES_WARP = HOPPER_KEYS / 16, DQ_WARP, STATISTICS_WARPS };  // after 8 consumer warps; two compute statistics
+enum { QUERIES_WARP = HOPPER_KEYS / 16, DQ_WARP, STATISTICS_WARPS };  // after 8 consumers; the last are two
 
 template <class TRAITS> struct roles_smem {
     enum { Bc = TRAITS::KEYS, Br = TRAITS::QUERIES, K_BYTES = Bc * TRAITS::D * 2, Q_BYTES = Br * TRAITS::D * 2 };
@@ -49,8 +49,8 @@ __device__ static inline void store_gradients(const struct attention &p, const s
 }
 
 /*
- * Keys from j0 of head kv. One thread calls turns.wait(head, i0) before and turns.give after it
- * adds a tile of dQ.
+ * Keys from j0 of head kv. One thread calls turns.wait(head, i0) and turns.give around adding a
+ * tile of dQ.
  */
 template <class T, class TRAITS, class TURNS, class LEAVE>
 __device__ static inline void block_with_roles(const struct attention &p, const struct backward_arrays &a,
@@ -61,7 +61,7 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
     const int Nq = (int)p.Nq;
     const int first_head = kv * ((int)p.H / (int)p.Hkv);
     if (threadIdx.x == 0) {
-        block.queries.init(Bc / GROUP_ROWS, 1 + 64);  // one thread issues the TMA copies, 64 load lse and D
+        block.queries.init(Bc / GROUP_ROWS, 1 + 64);  // one thread issues TMA copies, 64 load lse and D
         for (int g = 0; g < 2; g++)
             block.dQ[g].init(1, 128);
         fence_async();
@@ -133,12 +133,12 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
         dS_of_full_tile(&dK, dV, statistics.D);                              // 14
         if (!full)
             drop_dS(&dK, dV);
-        pack_weights<T>(&dV, P);  // not earlier: it would double P's registers
+        pack_weights<T>(&dV, P);  // not earlier: doubles P's registers
         pack_weights<T>(&dK, packed);
         issue_product<T>(&dV, P, dO);                                        // 12
         share_dS<TRAITS>(smem.dS[r % STAGES], packed);
         fence_async();
-        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // dS is complete; the scores have read K
+        barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // dS is complete; scores have read K
         if (const int keys = full ? Bc : keys_attended(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
             blank_keys<TRAITS>(smem.K, keys);
             fence_async();
@@ -149,7 +149,7 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
         wgmma_wait<1>(dQ, P);  // dQ is ready; dK still runs
         my_dQ.producer_acquire(r);
         share_dQ<TRAITS>(smem.dQ, dQ, p.scale);
-        fence_async();      // visible to the TMA
+        fence_async();      // and to the TMA
         my_dQ.producer_arrive(r);
         wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O), packed);
         block.queries.warpgroup_release(r);  // lse and D were read before the round's barrier

@@ -1,5 +1,5 @@
 /*
- * A tile's rows are keys or queries; for each of two gradients a lane has fragments S and O:
+ * A tile's rows are keys or queries; for two gradients a lane has fragments S and O:
  *
  *     rows are keys       dV.S = P^T,  dV.O = dV        dK.S = dP^T, then dS^T,  dK.O = dK
  *     rows are queries     P.S = P                      dQ.S = dP, then dS,      dQ.O = dQ
@@ -43,14 +43,14 @@ backward_head_of(const struct attention &p, const struct backward_arrays &a, siz
              a.dV + key * p.d };
 }
 
-/* The first tile that attends to key j; past the last if none does. */
+/* Its number, past the last if none attends to key j. */
 template <int Br> __device__ static inline int first_tile(const struct attention &p, int j)
 {
     const ptrdiff_t first = j - attention_band(&p).high;
     return first > 0 ? (int)first / Br : 0;
 }
 
-/* Copies lse and D, with 0 past the last query. */
+/* 0 past the last query. */
 template <class TRAITS>
 __device__ static inline void copy_statistics(float *to, const float *lse, const float *D, int i0,
                                               int count, int Nq)
@@ -74,7 +74,7 @@ __device__ static inline float dS_of(float P, float dP, float D)
     return P == 0.0f ? 0.0f : P * (dP - D);
 }
 
-/* Unmasked; columns are queries. */
+/* Unmasked. Columns are queries. */
 template <class TRAITS>
 __device__ static inline void weights_of_all(fragments<TRAITS> *acc, float scale, const float *lse)
 {
@@ -117,7 +117,6 @@ __device__ static inline void weights_of_keys(fragments<TRAITS> *acc, const stru
         zero_masked(acc, p, j0, i0);
 }
 
-/* Columns are queries. */
 template <class TRAITS>
 __device__ static inline void dS_of_keys(fragments<TRAITS> *acc, const fragments<TRAITS> &P,
                                          const float *D)
@@ -132,7 +131,6 @@ __device__ static inline void dS_of_keys(fragments<TRAITS> *acc, const fragments
         }
 }
 
-/* Rows are queries. */
 template <class TRAITS>
 __device__ static inline void weights_of_queries(fragments<TRAITS> *acc, const struct attention &p,
                                                  const float *lse, int i0, int j0)

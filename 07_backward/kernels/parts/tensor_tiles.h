@@ -3,8 +3,8 @@
 #define BACKWARD_TENSOR_TILES_H
 
 /*
- * 128 keys per block, 16 or 32 per warp: dK and dV take 2 d / 2 registers per 16 keys. 32 queries
- * per tile, except in mma. For d = 256, half.
+ * Up to 128 keys per block, 16 or 32 per warp: dK and dV take 2 d / 2 registers per 16. Up to 32
+ * queries per tile, except in mma.
  */
 #define KEYS_BC(d) ((d) <= 128 ? 128 : 64)
 #define KEYS_BR(d) ((d) <= 128 ? 32 : 16)
@@ -17,7 +17,7 @@
 /* Blocks that share rows of dK and dV. */
 #define KEYS_PARTS(d) ((d) <= 128 ? 1 : 2)
 
-/* 128 queries (64 for d = 256) by chapter 06's tiles of keys. */
+/* 128 or 64 queries by chapter 06's tiles of keys. */
 #define QUERIES_BR(d) ((d) <= 128 ? 128 : 64)
 #define QUERIES_BC(d) ((d) <= 64 ? 64 : (d) <= 128 ? 32 : 16)
 

@@ -20,8 +20,8 @@ enum {
     SIDE = 16,
     THREADS = SIDE * SIDE,
     SLICE = 32,          // elements of a row
-    PITCH = SLICE + 4,   // so 8 rows of a slice begin in different banks
-    X_PITCH = Bc + SIDE  // so 2 rows of X do, too
+    PITCH = SLICE + 4,   // 8 rows of a slice begin in different banks
+    X_PITCH = Bc + SIDE  // so do 2 rows of X
 };
 
 /* 39 kB */
@@ -46,14 +46,14 @@ __device__ static inline int y_of_thread(void)
     return (int)threadIdx.x / SIDE;
 }
 
-/* The first query of the first tile that attends to key j, or Nq. */
+/* Its first query; Nq if no query attends to key j. */
 __device__ static inline int first_tile(const struct attention &p, int j)
 {
     const int first = first_query(p, j);
     return first < (int)p.Nq ? first / Br * Br : first;
 }
 
-/* row[k] to row[k + 3], 0 past the row's end. */
+/* 0 past the row's end. */
 __device__ static inline float4 piece(const float *row, int k, int d)
 {
     if (d % 4 == 0 && k < d)
@@ -66,7 +66,7 @@ __device__ static inline float4 piece(const float *row, int k, int d)
     return some;
 }
 
-/* Rows >= `end` are set to 0, unread. */
+/* Rows >= `end` become 0, unread. */
 __device__ static inline void load_slice(float (*to)[PITCH], const float *from, int end, int k,
                                          int d)
 {
@@ -171,7 +171,7 @@ __device__ static inline void add_to_queries(part *C, const fast_memory *smem)
     }
 }
 
-/* Line 11 of Algorithm 2: S becomes P. */
+/* S becomes P. */
 __device__ static inline void weights(pairs *S, const fast_memory *smem, const struct attention &p,
                                       int i0, int j0)
 {

@@ -12,7 +12,7 @@
 #include "07_backward/kernels/parts/tensor.cuh"
 
 struct backward_maps {
-    tensor_map Q, K, V, dO, dQ, dK, dV;  // dK and dV are set only for store
+    tensor_map Q, K, V, dO, dQ, dK, dV;  // dK and dV only for store
 };
 
 /* In float32 a row has half as many elements. */
@@ -44,7 +44,7 @@ __device__ static inline int group_of_thread(void)
     return (int)threadIdx.x / 128;
 }
 
-/* Stores dS with a row per key, in boxes of 64 queries. */
+/* A row per key, in boxes of 64 queries. */
 template <class TRAITS>
 __device__ static inline void share_dS(unsigned char *dS,
                                        const unsigned (&packed)[TRAITS::BC / 16][4])
@@ -69,7 +69,6 @@ template <class TRAITS> __device__ static inline void blank_keys(unsigned char *
             pieces[n] = make_uint4(0, 0, 0, 0);
 }
 
-/* The query from which tiles are full. */
 template <class TRAITS>
 __device__ static inline int full_tiles_from(const struct attention &p, int j0)
 {
@@ -77,7 +76,7 @@ __device__ static inline int full_tiles_from(const struct attention &p, int j0)
     return j0 + TRAITS::KEYS > (int)p.Nk ? (int)p.Nq : first > 0 ? (int)first : 0;
 }
 
-/* Line 11 of Algorithm 2, unmasked. Shifts are log2(e) lse, one per query. */
+/* Unmasked. Shifts are log2(e) lse. */
 template <class TRAITS>
 __device__ static inline void weights_by_shifts(fragments<TRAITS> *acc, float k,
                                                 const float *shifts)
@@ -89,7 +88,6 @@ __device__ static inline void weights_by_shifts(fragments<TRAITS> *acc, float k,
                 ex2(fmaf(acc->S[0][c][s], k, -shifts[8 * c + tensor_column() + s % 2]));
 }
 
-/* May be NaN where masked (drop_dS). */
 template <class TRAITS>
 __device__ static inline void dS_of_full_tile(fragments<TRAITS> *acc, const fragments<TRAITS> &P,
                                               const float *D)
@@ -142,7 +140,7 @@ template <class TRAITS> __device__ static inline int element_of_dQ(int n)
 
 /*
  * Stores dQ in two swizzled boxes with 32 floats per row. Half a warp stores pairs of floats in four
- * rows. Pair k of two adjacent rows is in the same banks, so odd rows store pair k ^ 2 instead.
+ * rows. Pair k of two adjacent rows is in the same banks, so odd rows store pair k ^ 2.
  */
 template <class TRAITS>
 __device__ static inline void share_dQ(unsigned char *boxes, const float (&dQ)[32], float factor)
@@ -175,7 +173,7 @@ __device__ static inline void tma_add_part(const tensor_map *map, const unsigned
                 i0 + row, head);
 }
 
-/* In one thread, after fence_async and a barrier; bulk_wait_read before boxes are reused. */
+/* For one thread, after fence_async and a barrier. */
 template <class TRAITS>
 __device__ static inline void tma_add_dQ(const tensor_map *map, const unsigned char *boxes, int i0,
                                          int head)
