@@ -2,8 +2,8 @@
  * Every option on all cores: fa2's five products, vectorised, with the same bits every time.
  *
  * A task is a tile of keys, for all query heads that share it. Tasks add to a tile of dQ in key
- * order. Each goes from the last queries to the first: with a causal mask all tasks have work in
- * the last. No deadlock: a task waits only for tasks started before it.
+ * order, each from the last queries to the first: with a causal mask all attend in the last. No
+ * deadlock: a task waits only for tasks started before it.
  */
 #define _POSIX_C_SOURCE 200809L  // sched_yield
 #include "07_backward/fast/workspace.h"
@@ -84,7 +84,7 @@ static void do_tile(struct work_list *list, struct workspace *w, const struct ba
     atomic_store_explicit(turn, next, memory_order_release);
 }
 
-/* Key tile j of head n, for queries of all heads that share it. */
+/* Key tile j of head n, for all query heads that share it. */
 static void do_task(struct work_list *list, struct workspace *w, size_t n, size_t j)
 {
     const struct attention *p = list->p;

@@ -12,7 +12,7 @@
 
 struct keys {
     group_row *K, *V, *dK, *dV;  // d rows each; dK is unscaled
-    group_row *rows;             // K, not transposed: panel n, key c at [n GROUP + c]
+    group_row *rows;             // K untransposed: panel n, key c at [n GROUP + c]
     group_row *with_zeros;       // the same with masked keys 0, or NULL
     const group_row *selected;   // rows, with_zeros, or NULL: skipped
     size_t first, end;           // range of visible keys
@@ -32,7 +32,7 @@ INLINE group_row *rows_take(group_row **left, size_t count)
     return rows;
 }
 
-/* The rows that keys_new takes. */
+/* What keys_new takes. */
 size_t keys_rows(size_t d, bool has_masked_keys);
 
 struct keys keys_new(group_row **left, size_t d, bool has_masked_keys);

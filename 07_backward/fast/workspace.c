@@ -250,7 +250,7 @@ void workspace_process(struct workspace *w, size_t g, const struct backward_head
     if (kind == TILE_SKIPPED)
         return;
     struct key_span s = { 0, 0, q->padded };
-    const bool full = k->cols == GROUP && q->rows == q->padded;  // else the padding has 0 * inf
+    const bool full = k->cols == GROUP && q->rows == q->padded;  // else padding has 0 * inf
     if (kind == TILE_FULL && full && !dropout && !score_option(p)) {
         softmax_full(w, k, q, p->d, factor, dS);
         k->selected = (const group_row *)k->rows;

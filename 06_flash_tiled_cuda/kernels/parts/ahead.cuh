@@ -1,8 +1,7 @@
 /*
  * fa2's scores and products, while the next slice of K or V is loaded.
  *
- * A thread loads its part into registers before it multiplies, and stores it to shared memory
- * afterwards. Weights use shared memory too, instead of R shuffles per key.
+ * A thread loads its part into registers before it multiplies, and to shared memory afterwards. Weights use shared memory too, instead of R shuffles per key.
  */
 #ifndef FLASH_TILED_CUDA_AHEAD_CUH
 #define FLASH_TILED_CUDA_AHEAD_CUH

@@ -39,7 +39,7 @@ struct persistent_block {
 template <class TRAITS> __device__ static inline void begin_block(struct persistent_block *block)
 {
     if (threadIdx.x == 0) {
-        block->Q.init(TRAITS::THREADS);  // all threads read `given`
+        block->Q.init(TRAITS::THREADS);  // each reads `given`
         block->K.init(TRAITS::BR / GROUP_ROWS);
         block->V.init(TRAITS::BR / GROUP_ROWS);
         fence_async();

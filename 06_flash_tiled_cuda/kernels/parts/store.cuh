@@ -8,7 +8,7 @@
 
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 
-enum { O_BOX = GROUP_ROWS * ROW_BYTES, STORE_BARRIER = 5 };  // + warpgroup
+enum { O_BOX = GROUP_ROWS * ROW_BYTES, STORE_BARRIER = 5 };  // of warpgroup 0
 enum { STORE_ROOM = 226 << 10 };                             // mbarriers need the rest of 227 kB
 
 /* EVERY: boxes per row. EACH: per warpgroup, one if rows do not fit. */
@@ -60,7 +60,7 @@ __device__ static inline void fill_box(const fragments<TRAITS> *acc, const float
     }
 }
 
-/* Lines 12 to 15, for a warpgroup's 64 rows. lse is of all heads, or NULL. Then wait for boxes. */
+/* Lines 12 to 15, for a warpgroup's 64 rows. lse is of all heads, or NULL. Wait after it. */
 template <class T, int BOXES, class TRAITS>
 __device__ static inline void group_store(const fragments<TRAITS> *acc, unsigned char *boxes,
                                           const tensor_map *map, float *lse, int i0, int Nq,

@@ -74,7 +74,7 @@ __device__ static inline unsigned warpgroup_number(void)
     return (unsigned)uniform((int)threadIdx.x / 128);
 }
 
-/* True in one thread of warp n, as the compiler can tell; `threadIdx.x == 32 * n` adds loops. */
+/* True in one thread of warp n, provably: with `threadIdx.x == 32 * n` the compiler adds loops. */
 __device__ static inline bool one_of_warp(int n)
 {
     return uniform((int)threadIdx.x / 32) == n && elect_one();

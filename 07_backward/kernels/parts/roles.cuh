@@ -61,7 +61,7 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
     const int Nq = (int)p.Nq;
     const int first_head = kv * ((int)p.H / (int)p.Hkv);
     if (threadIdx.x == 0) {
-        block.queries.init(Bc / GROUP_ROWS, 1 + 64);  // one thread issues TMA copies, 64 load lse and D
+        block.queries.init(Bc / GROUP_ROWS, 1 + 64);  // one thread starts the TMA, 64 load lse and D
         for (int g = 0; g < 2; g++)
             block.dQ[g].init(1, 128);
         fence_async();

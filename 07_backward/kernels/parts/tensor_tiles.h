@@ -3,8 +3,8 @@
 #define BACKWARD_TENSOR_TILES_H
 
 /*
- * Up to 128 keys per block, 16 or 32 per warp: dK and dV take 2 d / 2 registers per 16. Up to 32
- * queries per tile, except in mma.
+ * 128 keys per block (64 for d = 256), 16 or 32 per warp: dK and dV take 2 d / 2 registers per 16.
+ * 32 queries per tile (16), except in mma.
  */
 #define KEYS_BC(d) ((d) <= 128 ? 128 : 64)
 #define KEYS_BR(d) ((d) <= 128 ? 32 : 16)

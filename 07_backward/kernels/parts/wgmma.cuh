@@ -15,7 +15,7 @@ struct backward_maps {
     tensor_map Q, K, V, dO, dQ, dK, dV;  // dK and dV only for store
 };
 
-/* In float32 a row has half as many elements. */
+/* In float32 rows have half as many elements. */
 enum { DQ_BOX_WIDTH = BOX_WIDTH / 2, DQ_BOX = GROUP_ROWS * ROW_BYTES };
 
 static void make_map_of_dQ(tensor_map *map, float *dQ, const struct attention *p)
@@ -44,7 +44,7 @@ __device__ static inline int group_of_thread(void)
     return (int)threadIdx.x / 128;
 }
 
-/* A row per key, in boxes of 64 queries. */
+/* A row per key, boxes of 64 queries. */
 template <class TRAITS>
 __device__ static inline void share_dS(unsigned char *dS,
                                        const unsigned (&packed)[TRAITS::BC / 16][4])
