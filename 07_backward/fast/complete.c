@@ -49,7 +49,7 @@ static void add_dQ(const struct workspace *w, const struct backward_head *a,
     const size_t d = a->p->d;
     const float factor = gradient_factor(a->p);
     for (size_t k = 0; k < d; k += LANES) {
-        const size_t n = k / GROUP, v = k % GROUP / LANES;  // panel (keys.h), vector in it
+        const size_t n = k / GROUP, v = k % GROUP / LANES;  // panel, vector in it
         for (size_t r = 0; r < q->rows; r++) {
             float *const dQ = a->dQ + (q->i0 + r) * d + k;
             const vec sum = vec_load_some(dQ, d - k) + factor * w->dQ[n * q->padded + r][v];

@@ -34,7 +34,6 @@ INLINE group_row *rows_take(group_row **left, size_t count)
 
 /* What keys_new takes. */
 size_t keys_rows(size_t d, bool has_masked_keys);
-
 struct keys keys_new(group_row **left, size_t d, bool has_masked_keys);
 
 /* Loads keys, 0 in unused lanes; dK = dV = 0. */

@@ -13,7 +13,7 @@ struct workspace {
     group_row *dQ;  // panel n, query r at [n padded + r]
     visibility_row *mask;
     float *Q,
-        *dO;  // copies with queries without keys 0, or NULL
+        *dO;  // copies, 0 for queries without keys, or NULL
     float *lse, *D;
 };
 

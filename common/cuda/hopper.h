@@ -23,8 +23,8 @@
  *                                     bulk_wait_read the shared memory may be reused
  *     fence_async()                   makes this thread's writes to shared memory, including mbarriers,
  *                                     visible to the TMA and tensor cores
- *     fence_async_global()            makes global writes of other blocks that this thread has waited for
- *                                     (turns.h) visible to bulk copies
+ *     fence_async_global()            makes global writes of other blocks that this thread has
+ *                                     waited for (turns.h) visible to bulk copies
  *
  *     wgmma<T, MAJOR>(d, a, b, add)   D = A B, or D += A B: 64 x N, 64 x 16 and 16 x N, by four warps. d has
  *                                     N / 2 floats; a is four registers or wgmma_matrix(…), b is

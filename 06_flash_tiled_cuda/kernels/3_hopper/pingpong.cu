@@ -2,8 +2,8 @@
  * Two warpgroups alternate on the tensor cores.                          accesses as wgmma
  *
  * Like overlap, but while one consumer computes exponentials, the other's products run. A named
- * barrier passes the turn: barrier_sync waits for it, barrier_arrive hands it over. (FlashAttention-3,
- * section 3.1.)
+ * barrier passes the turn: barrier_sync waits for it, barrier_arrive hands it over.
+ * (FlashAttention-3, section 3.1.)
  *
  * Right margin: FlashAttention-2's Algorithm 1.
  */

@@ -60,7 +60,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
             fence_async();    // visible to tensor cores
             __syncthreads();
         }
-        if (n * Bc < end_key) {  // else fully masked
+        if (n * Bc < end_key) {  // else all masked
             group_scores<T>(&acc, Q, K);                                     // 8
             if ((n + 1) * Bc > first_masked_key)
                 mask_keys(&acc, p, i0, n * Bc);

@@ -1,7 +1,8 @@
 /*
  * fa2's scores and products, while the next slice of K or V is loaded.
  *
- * A thread loads its part into registers before it multiplies, and to shared memory afterwards. Weights use shared memory too, instead of R shuffles per key.
+ * A thread loads its part into registers before it multiplies, and stores it to shared memory
+ * afterwards. Weights use shared memory too, instead of R shuffles per key.
  */
 #ifndef FLASH_TILED_CUDA_AHEAD_CUH
 #define FLASH_TILED_CUDA_AHEAD_CUH
@@ -59,7 +60,7 @@ __device__ static inline void fetch_values(next_slice *next, const float *V, int
     fetch<slices<D>::V_KEYS, D>(next, V + (size_t)first * (size_t)d, keys - first, 0, d);
 }
 
-/* S = Q K^T. `next` has the first slice of K, on return V's. */
+/* S = Q K^T. `next` has K's first slice, on return V's. */
 template <int D>
 __device__ static inline void scores_ahead(accumulators<D> *acc, ahead_memory<D> *smem,
                                            next_slice *next, const float *K, const float *V,
@@ -113,7 +114,7 @@ __device__ static inline void add_product_ahead(accumulators<D> *acc, weights<D>
     }
 }
 
-/* O += P V. `next` has the first slice of V, on return the next K's. */
+/* O += P V. `next` has V's first slice, on return the next K's. */
 template <int D>
 __device__ static inline void
 product_ahead(accumulators<D> *acc, ahead_memory<D> *smem, next_slice *next, const float *V,

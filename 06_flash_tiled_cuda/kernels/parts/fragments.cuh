@@ -18,7 +18,7 @@
 enum { CHUNK = 8 };  // elements in 16 bytes
 static const unsigned WHOLE_WARP = 0xffffffff;
 
-/* D elements per row, BC keys per tile, M_TILES per warp, WARPS per block, BLOCKS per multiprocessor. */
+/* D elements a row, BC keys a tile, M_TILES per warp, WARPS per block, BLOCKS per multiprocessor. */
 template <int D_, int BC_ = TENSOR_BC(D_), int M_TILES_ = 2, int WARPS_ = 4, int BLOCKS_ = 1>
 struct kernel_traits {
     enum {
@@ -176,7 +176,7 @@ template <class TRAITS> __device__ static inline void tensor_softmax(fragments<T
         }
 }
 
-/* O += P V, 16 keys at a time. A lane's packed weights are its part of A; ldmatrix transposes V for B. */
+/* O += P V, 16 keys at a time. Packed weights are a lane's part of A; ldmatrix transposes V. */
 template <class T, class ROWS, class TRAITS>
 __device__ static inline void tensor_product(fragments<TRAITS> *acc, const uint4 *V)
 {

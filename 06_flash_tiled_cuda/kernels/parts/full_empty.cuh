@@ -27,7 +27,7 @@ template <int STAGES> struct pipeline {
     __device__ void producer_arrive(int n) { mbarrier_arrive(&full[stage(n)]); }  // by threads that write a tile
     __device__ void consumer_wait(int n) { mbarrier_wait(&full[stage(n)], parity(n)); }
     __device__ void consumer_release(int n) { mbarrier_arrive(&empty[stage(n)]); }
-    __device__ void warpgroup_release(int n) { warpgroup_arrive(&empty[stage(n)]); }  // if only tensor cores have read
+    __device__ void warpgroup_release(int n) { warpgroup_arrive(&empty[stage(n)]); }  // if only tensor cores read
 };
 
 // clang-format on

@@ -4,7 +4,8 @@
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 
 /*
- * lazy_softmax during a product into O. True if m has changed: multiply O by `rescale` afterwards.
+ * lazy_softmax during a product into O. True if m has changed: multiply O by `rescale`
+ * afterwards.
  */
 template <class TRAITS>
 __device__ static inline bool lazy_weights(fragments<TRAITS> *acc, float k,

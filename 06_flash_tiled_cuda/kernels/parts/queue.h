@@ -1,10 +1,10 @@
-/* Persistent blocks take the longest tiles first, in a few heads at a time, whose K and V fit in L2. */
+/* Persistent blocks take the longest tiles first, in a few heads at a time whose K and V fit in L2. */
 #ifndef FLASH_TILED_CUDA_QUEUE_H
 #define FLASH_TILED_CUDA_QUEUE_H
 
 #include "common/problem/attention.h"
 
-/* of an H100's 50 MB */
+/* of 50 MB */
 enum { QUEUE_CACHE = 32 << 20 };
 
 struct queued {

@@ -1,6 +1,6 @@
 /*
- * A tile with Hopper's TMA and wgmma (common/cuda/hopper.h). wgmma computes 64 rows, 16 per warp, in
- * mma's fragments. Boxes are 64 elements wide; rows of 128 take two.
+ * A tile with Hopper's TMA and wgmma (common/cuda/hopper.h). wgmma computes 64 rows, 16 per warp,
+ * in mma's fragments. Boxes are 64 elements wide; rows of 128 take two.
  */
 #ifndef FLASH_TILED_CUDA_WARPGROUP_CUH
 #define FLASH_TILED_CUDA_WARPGROUP_CUH
@@ -95,7 +95,7 @@ __device__ static inline const unsigned char *rows_of_group(const unsigned char 
     return matrix + warpgroup_number() * GROUP_ROWS * ROW_BYTES;
 }
 
-/* Issues S = Q K^T, 16 elements at a time: a constant is added to each matrix's descriptor. */
+/* Issues S = Q K^T, 16 elements at a time, each time advancing descriptors by a constant. */
 template <class T, class TRAITS>
 __device__ static inline void issue_scores(fragments<TRAITS> *acc, const unsigned char *Q,
                                            const unsigned char *K)

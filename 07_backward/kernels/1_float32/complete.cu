@@ -1,8 +1,7 @@
 /*
  * Every option but --softcap.   3 Nq d + 2 Nk d + 3 Nq, and per tile 5 d + 2 per query, 5 d per key
  *
- * Like deterministic, with the masks and dropout of attention.h, and all query heads of a block's
- * keys.
+ * deterministic with the masks and dropout of attention.h, for all query heads of a block's keys.
  */
 #include "07_backward/kernels/parts/tile.cuh"
 

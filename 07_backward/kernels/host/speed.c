@@ -56,7 +56,7 @@ static float *repeated(const float *x, size_t n, size_t times, const char *name)
     return all;
 }
 
-/* Many heads with the same numbers: drawing all would take minutes. */
+/* Heads have the same numbers: drawing all would take minutes. */
 static struct lab all_heads(const struct ladder_shape *s, const struct lab *one)
 {
     const size_t times = BATCH * s->heads, n = attention_query_elements(&one->input.p);
@@ -72,7 +72,7 @@ static struct lab all_heads(const struct ladder_shape *s, const struct lab *one)
     return all;
 }
 
-/* By convention: 10 per attended pair and element of a row. */
+/* 10 per attended pair and element, by convention. */
 static double operations(const struct attention *p)
 {
     return 10.0 * (double)attention_pairs(p) * (double)p->d;

@@ -23,7 +23,7 @@ struct roles_block {
     pipeline<1> dQ[2];         // from each warpgroup
 };
 
-/* Calls with(r, head, i0) for tiles of queries, last to first, and each head that shares the keys. */
+/* Calls with(r, head, i0) for tiles of queries, last to first, and each head that shares keys. */
 template <int Br, class WITH>
 __device__ static inline void each_tile(const struct attention &p, int j0, int first_head, WITH with)
 {
@@ -133,7 +133,7 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
         dS_of_full_tile(&dK, dV, statistics.D);                              // 14
         if (!full)
             drop_dS(&dK, dV);
-        pack_weights<T>(&dV, P);  // not earlier: doubles P's registers
+        pack_weights<T>(&dV, P);  // not earlier: it doubles P's registers
         pack_weights<T>(&dK, packed);
         issue_product<T>(&dV, P, dO);                                        // 12
         share_dS<TRAITS>(smem.dS[r % STAGES], packed);

@@ -21,7 +21,7 @@ enum {
     THREADS = SIDE * SIDE,
     SLICE = 32,          // elements of a row
     PITCH = SLICE + 4,   // 8 rows of a slice begin in different banks
-    X_PITCH = Bc + SIDE  // so do 2 rows of X
+    X_PITCH = Bc + SIDE  // and 2 rows of X
 };
 
 /* 39 kB */

@@ -139,8 +139,8 @@ template <class TRAITS> __device__ static inline int element_of_dQ(int n)
 }
 
 /*
- * Stores dQ in two swizzled boxes with 32 floats per row. Half a warp stores pairs of floats in four
- * rows. Pair k of two adjacent rows is in the same banks, so odd rows store pair k ^ 2.
+ * Stores dQ in two swizzled boxes with 32 floats per row. Half a warp stores pairs of floats in
+ * four rows. Pair k of two adjacent rows is in the same banks, so odd rows store pair k ^ 2.
  */
 template <class TRAITS>
 __device__ static inline void share_dQ(unsigned char *boxes, const float (&dQ)[32], float factor)
