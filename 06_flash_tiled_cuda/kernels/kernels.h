@@ -1,5 +1,5 @@
 /*
- * kernels.c lists the kernels; each adds one idea.
+ * kernels.c lists the kernels.
  */
 #ifndef FLASH_TILED_CUDA_KERNELS_H
 #define FLASH_TILED_CUDA_KERNELS_H

@@ -1,7 +1,7 @@
 /*
  * Every option but --softcap.      2 Nq d + Nq + 2 d for each key of each tile that is not skipped
  *
- * Like ahead, with the masks and dropout of attention.h. Rows are padded with zeros.
+ * ahead with the masks and dropout of attention.h. Rows are padded with zeros.
  */
 #include "06_flash_tiled_cuda/kernels/parts/ahead.cuh"
 

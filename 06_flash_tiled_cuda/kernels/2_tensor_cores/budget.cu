@@ -1,8 +1,8 @@
 /*
  * A tile that fits the registers.                                        accesses as mma with these tiles
  *
- * Like rescale, with a choice of tiles (tiles.h), each with a number of blocks per multiprocessor,
- * by which nvcc limits registers.
+ * rescale with a choice of tiles (tiles.h), each with a number of blocks per multiprocessor, by
+ * which nvcc limits registers.
  *
  * Right margin: FlashAttention-2's Algorithm 1.
  */

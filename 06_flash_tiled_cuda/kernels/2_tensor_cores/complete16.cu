@@ -1,7 +1,7 @@
 /*
  * Every option but --softcap, in 16 bits.        2 Nq d / 2 + Nq + d for each key of each tile that is not skipped
  *
- * Like budget, with the masks and dropout of attention.h.
+ * budget with the masks and dropout of attention.h.
  */
 #include "06_flash_tiled_cuda/kernels/parts/complete16.cuh"
 

@@ -52,7 +52,7 @@ template <int D> __device__ static void begin(lane_part<D> *x, const __half *Q, 
     }
 }
 
-/* 16 bytes at a time. Rows >= `end` become 0, unread. */
+/* By 16 bytes. Rows >= `end` become 0, unread. */
 template <int D> __device__ static void load(tile<D> *to, const __half *from, int end)
 {
     for (int n = (int)threadIdx.x; n < TENSOR_BC(D) * D / 8; n += THREADS) {

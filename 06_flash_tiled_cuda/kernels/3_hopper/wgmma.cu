@@ -1,5 +1,5 @@
 /*
- * Hopper's units copy and multiply.                                      accesses as mma, but whole tiles of K and V
+ * Hopper's units copy and multiply.                                      as mma, but whole tiles of K and V
  *
  * Like rescale, but one thread issues TMA copies of tiles, and two warpgroups multiply in shared
  * memory (warpgroup.cuh).

@@ -51,7 +51,7 @@ template <class TRAITS> __device__ static inline void zero_values(unsigned char 
             pieces[n] = make_uint4(0, 0, 0, 0);
 }
 
-/* Of query head n; 64-bit division is a call. */
+/* For query head n; 64-bit division is a call. */
 __device__ static inline int kv_head_index(const struct attention &p, unsigned n)
 {
     return (int)(n / ((unsigned)p.H / (unsigned)p.Hkv));

@@ -3,8 +3,8 @@
  *
  *     3 Nq d + 3 Nk d + 3 Nq accesses of 4 bytes, and per tile d + 2 per query in one kernel, d per key in the other
  *
- * Like mma_split, with the masks and dropout of attention.h. With d = 256 two blocks share keys,
- * each with half of dK's and dV's elements.
+ * mma_split with the masks and dropout of attention.h. With d = 256 two blocks share keys, each
+ * with half of dK's and dV's elements.
  */
 #include "07_backward/kernels/parts/pairs16.cuh"
 

@@ -2,8 +2,8 @@
  * dQ in a fixed order: like roles, with the same bits every time.
  *
  * A head's blocks add to a tile of dQ in key order. A GPU starts blocks in any order, so each takes
- * its number when it starts: none waits for one that cannot. Numbers
- * alternate between eight heads, to shorten waits.
+ * its number when it starts: none waits for one that cannot. Numbers alternate between eight
+ * heads, to shorten waits.
  *
  * Right margin: FlashAttention-2's Algorithm 2.
  */

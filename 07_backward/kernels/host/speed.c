@@ -110,7 +110,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* In turn, with a rest before each. The arrays are many times as large as an L2 cache. */
+/* In turn, with a rest before each. Arrays are many times an L2 cache. */
 static void time_kernels(struct timing *timings, size_t n, const struct device *device,
                          const struct lab *all)
 {
@@ -199,7 +199,7 @@ static void free_repeated(struct lab *all)
     attention_input_free(&all->input);
 }
 
-/* Written after each problem, in case a later one fails. */
+/* After each problem, in case a later one fails. */
 void cuda_bench_ladder(const struct device *device, const struct options *o)
 {
     const bool wide = o->dtype == DTYPE_F32;

@@ -98,7 +98,7 @@ __device__ static inline void dS_of_full_tile(fragments<TRAITS> *acc, const frag
             acc->S[0][c][s] = P.S[0][c][s] * (acc->S[0][c][s] - D[8 * c + tensor_column() + s % 2]);
 }
 
-/* Exactly 0 if P is 0, even if a masked key is NaN. */
+/* Exactly 0 if P is 0: dS may be NaN. */
 template <class TRAITS>
 __device__ static inline void drop_dS(fragments<TRAITS> *acc, const fragments<TRAITS> &P)
 {
