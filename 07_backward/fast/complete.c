@@ -2,7 +2,7 @@
  * Every option on all cores: fa2's five products, vectorised, with the same bits every time.
  *
  * A task is a tile of keys, for all query heads that share it. Tasks add to a tile of dQ in key
- * order, each from the last queries to the first: with a causal mask all attend in the last. No
+ * order, each from the last queries, where with a causal mask all have work, to the first. No
  * deadlock: a task waits only for tasks started before it.
  */
 #define _POSIX_C_SOURCE 200809L  // sched_yield

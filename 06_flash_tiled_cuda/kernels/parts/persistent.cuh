@@ -77,7 +77,7 @@ __device__ static inline void produce(const struct attention &p, unsigned *next,
     }
 }
 
-/* A warpgroup computes 64 rows of each tile; epilogue(&acc, head, i0) stores O. */
+/* A consumer computes 64 rows of each tile; epilogue(&acc, head, i0) stores O. */
 template <class T, class TRAITS, class EPILOGUE>
 __device__ static inline void consume(const struct attention &p, unsigned char *smem, struct persistent_block *block,
                                       EPILOGUE epilogue)
