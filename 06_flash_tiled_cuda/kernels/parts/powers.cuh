@@ -61,7 +61,7 @@ __device__ static inline float new_maximum(const fragments<TRAITS> *acc, int x, 
     return four_max(m);
 }
 
-/* k m, or 0 for m = -inf: -inf minus it is -inf. */
+/* k m, or 0 for m = -inf, as -inf minus -inf is NaN. */
 __device__ static inline float shift_of(float k, float m)
 {
     return m == -INFINITY ? 0.0f : k * m;
