@@ -1,8 +1,8 @@
 /*
- * Every option on all cores: fa2's five products with vectors, and the same bits every time.
+ * Every option on all cores: fa2's five products, vectorised, with the same bits every time.
  *
- * A task is a tile of keys, for all query heads that share it. Tasks add to a tile of dQ in the
- * order of their keys, from the last queries to the first, where in causal order all can begin. No
+ * A task is a tile of keys, for all query heads that share it. Tasks add to a tile of dQ in key
+ * order, each from the last queries, where with a causal mask all have work, to the first. No
  * deadlock: a task waits only for tasks started before it.
  */
 #define _POSIX_C_SOURCE 200809L  // sched_yield
@@ -23,7 +23,7 @@ struct work_list {
     size_t Tr, Tc;
     struct tensors x;
     float *D;
-    atomic_size_t *turn;  // (B, H, Tr): next tile of keys, or Tc
+    atomic_size_t *turn;  // (B, H, Tr): next key tile to add, or Tc
 };
 
 static bool attends(const struct work_list *list, const struct backward_head *a, size_t i, size_t j)
@@ -34,7 +34,7 @@ static bool attends(const struct work_list *list, const struct backward_head *a,
                      min(j0 + list->size.Bc, p->Nk)) != TILE_SKIPPED;
 }
 
-/* The first from j, or Tc. */
+/* The first visible key tile from j, or Tc. */
 static size_t next_seen(const struct work_list *list, const struct backward_head *a, size_t i,
                         size_t j)
 {
@@ -49,7 +49,7 @@ static void add_dQ(const struct workspace *w, const struct backward_head *a,
     const size_t d = a->p->d;
     const float factor = gradient_factor(a->p);
     for (size_t k = 0; k < d; k += LANES) {
-        const size_t n = k / GROUP, v = k % GROUP / LANES;  // panel, vector of its rows
+        const size_t n = k / GROUP, v = k % GROUP / LANES;  // panel, vector in it
         for (size_t r = 0; r < q->rows; r++) {
             float *const dQ = a->dQ + (q->i0 + r) * d + k;
             const vec sum = vec_load_some(dQ, d - k) + factor * w->dQ[n * q->padded + r][v];
@@ -58,7 +58,7 @@ static void add_dQ(const struct workspace *w, const struct backward_head *a,
     }
 }
 
-/* Spins, as waits are mostly short, then yields. */
+/* Spins, as most waits are short, then yields. */
 static void wait_for(atomic_size_t *turn, size_t place)
 {
     for (unsigned asked = 1; atomic_load_explicit(turn, memory_order_acquire) != place; asked++)
@@ -84,7 +84,7 @@ static void do_tile(struct work_list *list, struct workspace *w, const struct ba
     atomic_store_explicit(turn, next, memory_order_release);
 }
 
-/* Queries of all heads that share key/value head n. */
+/* Key tile j of head n, for all query heads that share it. */
 static void do_task(struct work_list *list, struct workspace *w, size_t n, size_t j)
 {
     const struct attention *p = list->p;
@@ -142,7 +142,7 @@ void backward_complete(const struct attention *p, struct tile_size size, struct 
     list.Tc = (p->Nk - 1) / size.Bc + 1;
     list.D = extra_slow("D", attention_rows(p));
     list.turn = allocate(p->B * p->H * list.Tr, sizeof *list.turn, "the turns");
-    atomic_size_t next;  // first not started
+    atomic_size_t next;  // task to start
     atomic_init(&next, 0);
 
     PARALLEL(omp parallel)

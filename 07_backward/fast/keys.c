@@ -106,7 +106,7 @@ void keys_visible(visibility_row *mask, const struct keys *k, const struct backw
     unmasked_lanes(k, a, counts);
     for (size_t r = 0; r < n; r++) {
         const size_t i = i0 + r;
-        // low <= j - i <= high in 32 bits: lengths are below 2^30
+        // low <= j - i <= high; 32 bits suffice, as lengths are below 2^30
         const int32_t first = (int32_t)((ptrdiff_t)i + band.low - (ptrdiff_t)k->j0);
         const int32_t last = (int32_t)((ptrdiff_t)i + band.high - (ptrdiff_t)k->j0);
         if (p->block_mask && (r == 0 || i % p->mask_rows == 0))
@@ -119,7 +119,7 @@ void keys_visible(visibility_row *mask, const struct keys *k, const struct backw
     }
 }
 
-/* A Philox call decides for four adjacent keys, so lanes are queries first, then transposed. */
+/* A Philox call covers four adjacent keys, so lanes are queries first, then transposed. */
 void keys_dropout_factors(group_row *Z, const struct keys *k, const struct backward_head *a,
                           size_t i0, size_t n)
 {

@@ -16,7 +16,7 @@ static bool may_attend_to_nothing(const struct attention *p)
     return p->key_mask || p->block_mask || band.high < 0 || last + band.low >= (ptrdiff_t)p->Nk;
 }
 
-/* One allocation: page faults of many small ones take a tenth of the time on short texts. */
+/* One allocation: page faults of many small ones take a tenth of the time if N is small. */
 struct workspace workspace_new(const struct attention *p, struct tile_size size)
 {
     const size_t d = p->d, groups = (size.Bc - 1) / GROUP + 1, rows = rounded_up(size.Br);
@@ -51,7 +51,7 @@ void workspace_free(struct workspace *w)
     extra_free(w->room);
 }
 
-/* Not by lse, which is -inf also if all scores are. */
+/* lse is not enough: it is also -inf if all scores are. */
 static bool attends_to_nothing(const struct backward_head *a, size_t i)
 {
     if (a->lse[i] != -INFINITY)
@@ -62,7 +62,7 @@ static bool attends_to_nothing(const struct backward_head *a, size_t i)
     return true;
 }
 
-/* Copied if `to` has room, with 0 past the last query and for queries without keys. */
+/* Copied unless `to` is NULL, with 0 past the last query and for queries without keys. */
 static const float *rows_of(float *to, const float *from, const struct backward_head *a, size_t i0,
                             size_t rows)
 {
@@ -77,7 +77,7 @@ static const float *rows_of(float *to, const float *from, const struct backward_
     return to;
 }
 
-/* lse = +inf instead of -inf makes e^{x - lse} 0, not NaN. */
+/* With lse = +inf instead of -inf, e^{x - lse} is 0, not NaN. */
 struct queries workspace_queries(struct workspace *w, const struct backward_head *a, const float *D,
                                  size_t i0, size_t rows)
 {
@@ -91,7 +91,7 @@ struct queries workspace_queries(struct workspace *w, const struct backward_head
     return q;
 }
 
-/* Queries first … end - 1; before `full_width`, they attend only to keys of the first column. */
+/* Queries first to end - 1; before full_width they attend only to keys of the first vector. */
 struct key_span {
     size_t first, full_width, end;
 };
@@ -106,7 +106,7 @@ INLINE struct block first_products(const float *A, const group_row *B, size_t d)
     return column_product(0, (struct block){ 0 }, A, (ptrdiff_t)d, 1, B, d);
 }
 
-/* P = e^{x - lse}, dS = P (dP - D); exponentials overlap products. factor = scale log2(e). */
+/* P = e^{x - lse}, dS = P (dP - D); exponentials overlap with products. factor = scale log2(e). */
 static void softmax_full(struct workspace *w, const struct keys *k, const struct queries *q,
                          size_t d, float factor, group_row *dS)
 {
@@ -144,8 +144,8 @@ static void softmax_masked(struct workspace *w, const struct keys *k, const stru
 }
 
 /*
- * With changed scores: dS includes the score's slope. Not inlined, to save the other loops'
- * registers.
+ * With modified scores: dS includes the score's slope. Not inlined, to save registers in the other
+ * loops.
  */
 __attribute__((noinline)) static void softmax_scored(struct workspace *w, const struct keys *k,
                                                      const struct backward_head *a,
@@ -175,7 +175,7 @@ __attribute__((noinline)) static void softmax_scored(struct workspace *w, const 
     }
 }
 
-/* C += A^T X. For the first `narrow` rows, only X's first column is not 0. */
+/* C += A^T X. In the first `narrow` rows, only X's first vector is not 0. */
 static void add_to_keys(group_row *C, const float *A, const group_row *X, size_t narrow,
                         size_t rows, size_t d)
 {
@@ -196,7 +196,7 @@ static void add_to_keys(group_row *C, const float *A, const group_row *X, size_t
         }
 }
 
-/* In blocks of ROWS. In a causal diagonal tile most attend to none, all, or the first column. */
+/* In blocks of ROWS. On a causal diagonal, most attend to no key, all, or the first vector. */
 static struct key_span queries_that_attend(const struct workspace *w, const struct queries *q)
 {
     struct key_span s = { 0, 0, q->padded };
@@ -250,7 +250,7 @@ void workspace_process(struct workspace *w, size_t g, const struct backward_head
     if (kind == TILE_SKIPPED)
         return;
     struct key_span s = { 0, 0, q->padded };
-    const bool full = k->cols == GROUP && q->rows == q->padded;  // else 0 meets inf in the padding
+    const bool full = k->cols == GROUP && q->rows == q->padded;  // else padding has 0 * inf
     if (kind == TILE_FULL && full && !dropout && !score_option(p)) {
         softmax_full(w, k, q, p->d, factor, dS);
         k->selected = (const group_row *)k->rows;

@@ -4,23 +4,23 @@
 #include "07_backward/fast/keys.h"
 
 struct workspace {
-    float *room;  // the rest, except k
+    float *room;  // holds all arrays but k
     struct keys *k;
     size_t groups;  // in the current tile
     group_row *P;   // a row per query
-    group_row *Z;   // dropout's factors, or NULL
-    group_row *dS;  // group g, query r at [g rows + r]
-    group_row *dQ;  // panel n, query r at [n rows + r]
+    group_row *Z;   // dropout factors, or NULL
+    group_row *dS;  // group g, query r at [g padded + r]
+    group_row *dQ;  // panel n, query r at [n padded + r]
     visibility_row *mask;
     float *Q,
-        *dO;  // copies, 0 for queries without keys; or NULL
+        *dO;  // copies, 0 for queries without keys, or NULL
     float *lse, *D;
 };
 
 struct workspace workspace_new(const struct attention *p, struct tile_size size);
 void workspace_free(struct workspace *w);
 
-/* Padded with zeros to blocks of ROWS. */
+/* A tile, padded with zeros to blocks of ROWS. */
 struct queries {
     const float *Q, *dO;
     size_t i0, rows, padded;
@@ -29,11 +29,11 @@ struct queries {
 struct queries workspace_queries(struct workspace *w, const struct backward_head *a, const float *D,
                                  size_t i0, size_t rows);
 
-/* fa2's inner step for group g. */
+/* fa2's inner loop, for group g. */
 void workspace_process(struct workspace *w, size_t g, const struct backward_head *a,
                        const struct queries *q);
 
-/* After all groups: dQ = dS K, unscaled. */
+/* Call after all groups: dQ = dS K, unscaled. */
 void workspace_end(struct workspace *w, const struct queries *q, size_t d);
 
 #endif

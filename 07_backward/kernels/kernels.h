@@ -21,17 +21,17 @@ struct backward_arrays {
     float *dQ, *dK, *dV;
     float *D, *P, *dS;
     unsigned *turns;                               // turn_count(p) counters, for ordered
-    const uint16_t *Q16, *K16, *V16, *O16, *dO16;  // instead of Q to dO
+    const uint16_t *Q16, *K16, *V16, *O16, *dO16;  // instead of Q … dO
     uint16_t *dQ16, *dK16, *dV16;                  // for store
 };
 
-/* 0 where no block adds to dQ. */
+/* Cleared where blocks add to dQ. */
 static inline size_t dQ_bytes(const struct attention *p)
 {
     return p->B * p->H * p->Nq * p->d * sizeof(float);
 }
 
-/* For ordered: one per tile of dQ, and one that numbers blocks. */
+/* For ordered: one counter per tile of dQ, and one that numbers blocks. */
 static inline size_t turn_count(const struct attention *p)
 {
     return 1 + p->B * p->H * ((p->Nq - 1) / HOPPER_QUERIES(p->d) + 1);
@@ -42,15 +42,15 @@ static inline size_t turn_count(const struct attention *p)
  * device. B H <= 65 535. Queries without keys add nothing, and in complete may hold anything; keys
  * without queries may hold anything, and get dK = dV = 0.
  *
- * float32, d <= 128: standard to deterministic support scale and causal order, Hkv = H; complete
- * all but score_option. 16 bits: mma_split and mma the same, d = 64 and 128, compute capability
- * 8.0; wgmma to ordered 9.0, also Hkv < H; complete d = 32, 64, 96, 128 and 256. Gradients are
- * float32; in store dQ has the sums.
+ * float32, d <= 128: standard to deterministic support scale and causal mask, Hkv = H; complete
+ * all but score_option. 16 bits: mma_split and mma the same for d = 64 and 128, compute
+ * capability 8.0; wgmma to ordered 9.0, also Hkv < H; complete d = 32, 64, 96, 128 and 256.
+ * Gradients are float32; in store, dQ has the sums.
  */
 typedef void backward_launcher(const struct attention *p, const struct backward_arrays *arrays,
                                cudaStream_t stream);
 
-/* D = sum of dO O over a row; all kernels but standard start it. */
+/* D = sum of dO O over a row; every launcher but standard's runs it. */
 backward_launcher backward_D_cpu, backward_D_instrumented, backward_D_gpu;
 
 #ifdef __cplusplus

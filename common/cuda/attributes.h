@@ -21,7 +21,7 @@ static inline int current_device()
 }
 
 /*
- * Allows the kernel `bytes` of dynamic shared memory per block, also above the usual 48 kB. Lasts
+ * Allows the kernel `bytes` of dynamic shared memory per block, even above the default 48 kB. Lasts
  * until the program ends, so it is set once per kernel and device, always to the same value.
  */
 template <auto KERNEL>

@@ -28,7 +28,7 @@ static inline const char *cuda_hint(cudaError_t error)
     case cudaErrorInsufficientDriver:
         return "; the driver is older than the toolkit: update it";
     case cudaErrorNoKernelImageForDevice:
-        return "; built for other GPUs: make cuda asks this machine for its own";
+        return "; built for other GPUs: make cuda builds for this one";
     case cudaErrorIllegalAddress:
         return "; the same kernel with --device cpu says which thread, and at which line";
     case cudaErrorLaunchTimeout:
@@ -56,8 +56,8 @@ static inline void cuda_check(cudaError_t error, const char *call, const char *f
     } while (0)
 
 /*
- * Aborts: a launcher was called for a problem without a kernel, which the program must refuse
- * earlier.
+ * Aborts: a launcher was called for a problem without a kernel, which the program should have
+ * rejected.
  *
  *     not_compiled(__func__, "d = %zu", p->d);
  */
@@ -68,7 +68,7 @@ not_compiled(const char *launcher, const char *format, ...)
     va_start(what, format);
     fprintf(stderr, "%s: not compiled for ", launcher);
     vfprintf(stderr, format, what);
-    fputs("; the program has to refuse it before\n", stderr);
+    fputs("; the program should have rejected it\n", stderr);
     va_end(what);
     abort();
 }

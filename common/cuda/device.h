@@ -2,8 +2,8 @@
  * The one header that a .cu file includes for CUDA: the toolkit's headers with nvcc, otherwise the
  * course's emulator, which runs the same source on a CPU (README.md).
  *
- * A launcher is the C function that the program calls, defined three times by one source: for the
- * CPU, for the CPU with every memory access instrumented, for the GPU.
+ * A launcher is the C function that the program calls, compiled three times from one source: for
+ * the CPU, for the CPU with every memory access instrumented, for the GPU.
  *
  *     extern "C" void LAUNCHER(fa2)(const struct attention *p, …)     fa2_cpu, fa2_instrumented, fa2_gpu
  */

@@ -1,6 +1,6 @@
 /*
  * 16-bit floating point: __half (5 exponent bits, 10 of fraction), __nv_bfloat16 (8 and 7), and
- * pairs of them. Computed as float.
+ * pairs of them. Arithmetic is done in float.
  */
 #ifndef COMMON_CUDA_HALF_H
 #define COMMON_CUDA_HALF_H

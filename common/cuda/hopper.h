@@ -22,21 +22,21 @@
  *     bulk_commit(), bulk_wait<N>(), bulk_wait_read<N>()   as cp_async_commit and cp_async_wait; after
  *                                     bulk_wait_read the shared memory may be reused
  *     fence_async()                   makes this thread's writes to shared memory, including mbarriers,
- *                                     visible to the units
- *     fence_async_global()            makes global writes of other blocks that this thread awaited
- *                                     (turns.h) visible to bulk copies
+ *                                     visible to the TMA and tensor cores
+ *     fence_async_global()            makes global writes of other blocks that this thread has
+ *                                     waited for (turns.h) visible to bulk copies
  *
  *     wgmma<T, MAJOR>(d, a, b, add)   D = A B, or D += A B: 64 x N, 64 x 16 and 16 x N, by four warps. d has
  *                                     N / 2 floats; a is four registers or wgmma_matrix(…), b is
  *                                     wgmma_matrix(…) with layout MAJOR. wgmma<T, MAJOR, A_MAJOR>(…) also
  *                                     gives a's layout
  *     wgmma_matrix(begin, leading, stride)   a matrix in dynamic shared memory and its strides in bytes
- *     wgmma_further(matrix, bytes)    the same matrix, `bytes` later
+ *     wgmma_further(matrix, bytes)    the same matrix, advanced by `bytes`
  *     wgmma_fence()                   before the first product and after each commit: orders register
  *                                     accesses before the products
  *     wgmma_commit()                  groups the products issued so far
  *     wgmma_wait<N>(d, …)             waits until at most N committed groups run; then d, … may be used.
- *                                     Before that no thread may touch d or change a's registers. Name a's
+ *                                     Before that no thread may touch d or change a's registers. List a's
  *                                     registers after d, so that the compiler does not reuse them early
  *
  *     barrier_sync(id, threads)       waits at barrier id, 1 to 15, for `threads` threads in whole warps
@@ -60,7 +60,7 @@
  *     D   d[e], e < N / 2  row 16w + g + 8 (e / 2 % 2), column 8 (e / 4) + 2t + e % 2
  *
  * PTX ISA, sections "mbarrier", "cp.async.bulk.tensor", "Asynchronous warpgroup level matrix instructions"
- * and "Tensors: swizzling modes". Other GPUs compile these, and trap.
+ * and "Tensors: swizzling modes". For other GPUs these compile, but trap.
  */
 #ifndef COMMON_CUDA_HOPPER_H
 #define COMMON_CUDA_HOPPER_H

@@ -61,7 +61,7 @@ static inline int __syncthreads_or(int value, CUDA_SITE)
     return cpu::barrier("__syncthreads_or()", { file, line }, value != 0) > 0;
 }
 
-/* Threads of a block switch on one OS thread, which orders all. */
+/* Threads of a block take turns on one OS thread, so their accesses are ordered. */
 static inline void __threadfence_block()
 {
 }

@@ -3,7 +3,7 @@
  *
  *     mma<T>(d, a, b)             D += A B, of 16 x 8, 16 x 16 and 16 x 8 elements, by a whole warp
  *     mma_k8(d, a, b)             D += A B, of 16 x 8, 16 x 8 and 8 x 8 elements of __half
- *     ldmatrix(r, row)            8 x 8 matrices out of shared memory: one, two or four, r[1], [2], [4]
+ *     ldmatrix(r, row)            loads 8 x 8 matrices from shared memory: one, two or four, r[1], [2], [4]
  *     ldmatrix_trans(r, row)      the same, transposed
  *     pack<T>(low, high)          two floats rounded to T, in one register
  *     ex2(x)                      2^x, approximately
@@ -21,10 +21,10 @@
  *     D   d[e], e < 4    row g + 8 (e / 2), column 2t + e % 2
  *     ldmatrix   r[m]    of matrix m: row g, columns 2t and 2t + 1; transposed: rows 2t and 2t + 1, column g
  *
- * mma_k8 has a[0], a[1] and one register b. For ldmatrix, lanes 8m to 8m + 7 say where the rows of matrix m begin, each a multiple of 16 bytes.
+ * mma_k8 has a[0], a[1] and one register b. For ldmatrix, lanes 8m to 8m + 7 give the addresses of the rows of matrix m, aligned to 16 bytes.
  *
  * PTX ISA, sections "Matrix Fragments for mma.m16n8k16 with floating point type" (and m16n8k8), "ldmatrix" and "cp.async".
- * mma and cp_async need compute capability 8.0; for 7.5 they compile, and trap.
+ * mma and cp_async need compute capability 8.0; for 7.5 they compile, but trap.
  */
 #ifndef COMMON_CUDA_TENSOR_H
 #define COMMON_CUDA_TENSOR_H

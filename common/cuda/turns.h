@@ -1,11 +1,11 @@
 /*
- * Blocks that take turns by a counter in global memory, initially 0.
+ * Blocks take turns, by a counter in global memory that starts at 0.
  *
  *     turn_wait(turn, n)   waits until *turn == n; acquires the writes of earlier turns
  *     turn_next(turn)      increments *turn; releases this thread's writes
  *
  * Blocks start in any order, and running ones may keep others from starting. So a block may wait
- * only for blocks that started earlier: it draws its number when it starts.
+ * only for blocks that started earlier; it draws its number when it starts.
  */
 #ifndef COMMON_CUDA_TURNS_H
 #define COMMON_CUDA_TURNS_H

@@ -1,7 +1,7 @@
 /*
  * The next slice is loaded while this one is multiplied.                   accesses as fa2
  *
- * fa2 with ahead.cuh, for any GPU.
+ * Like fa2, with ahead.cuh, for any GPU.
  *
  * Right margin: FlashAttention-2's Algorithm 1.
  */

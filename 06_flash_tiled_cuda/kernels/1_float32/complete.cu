@@ -6,8 +6,8 @@
 #include "06_flash_tiled_cuda/kernels/parts/ahead.cuh"
 
 /*
- * Bit 8 r + c is a lane's S[r][c]: registers have no index, so a rolled loop collects bits, and
- * `choose` applies them. Keys without queries may be NaN, so the product skips them.
+ * Bit 8 r + c is a lane's S[r][c]: registers cannot be indexed, so a rolled loop collects bits
+ * and `choose` applies them. Keys without queries may be NaN, so the product skips them.
  */
 typedef unsigned long long score_bits;
 
@@ -100,7 +100,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
         if (tile.kind == TILE_PARTIAL || keys < Bc) {
             if (threadIdx.x < Bc / 32)
                 attended[threadIdx.x] = 0;
-            __syncthreads();  // no bit is set yet
+            __syncthreads();  // bits are cleared
             count = which_count<D>(p, t, i0, j0, attended);
             __syncthreads();  // all bits are set
             which = attended[0] | (unsigned long long)attended[1] << 32;

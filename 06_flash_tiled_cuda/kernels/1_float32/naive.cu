@@ -1,5 +1,5 @@
 /*
- * Attention by the formula.                               4 Nq Nk d + 5 Nq Nk + Nq d + Nq accesses
+ * Attention by definition.                                4 Nq Nk d + 5 Nq Nk + Nq d + Nq accesses
  *
  *     S = scale Q K^T        P = softmax(S)        O = P V
  *

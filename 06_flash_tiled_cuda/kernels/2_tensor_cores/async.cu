@@ -1,7 +1,7 @@
 /*
  * The next tile is copied while this one is computed.                    accesses as mma
  *
- * swizzle with asynchronous copies into two stages (pipeline.cuh), and one barrier per tile.
+ * Like swizzle, with asynchronous copies into two stages (pipeline.cuh) and one barrier per tile.
  *
  * Right margin: FlashAttention-2's Algorithm 1.
  */

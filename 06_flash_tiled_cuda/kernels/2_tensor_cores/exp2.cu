@@ -1,7 +1,7 @@
 /*
  * e^x becomes 2^x, with the scale folded in.                             accesses as mma
  *
- * async with powers.cuh.
+ * Like async, with powers.cuh.
  *
  * Right margin: FlashAttention-2's Algorithm 1.
  */

@@ -1,7 +1,7 @@
 /*
  * FlashAttention-2 on tensor cores.                   (2 Nq d + 2 Tr Nk d) / 2 + Nq accesses of 4 bytes
  *
- * fa2 with mma (fragments.cuh). A warp has 32 queries, to use each chunk of K and V twice.
+ * Like fa2, with mma (fragments.cuh). A warp has 32 queries, to use each chunk of K and V twice.
  *
  * Right margin: FlashAttention-2's Algorithm 1.
  */

@@ -1,7 +1,7 @@
 /*
  * O and l are rescaled only when the maximum has moved far.              accesses as mma
  *
- * skip with a lagging m (rescale.cuh).
+ * Like skip, with a lagging m (rescale.cuh).
  *
  * Right margin: FlashAttention-2's Algorithm 1.
  */

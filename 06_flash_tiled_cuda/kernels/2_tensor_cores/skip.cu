@@ -1,7 +1,7 @@
 /*
  * Masks only in tiles that need one; masked tiles are skipped.           accesses as mma
  *
- * exp2, and a warp computes how many keys its first and last queries attend to.
+ * Like exp2, but a warp computes how many keys its first and last queries attend to.
  *
  * Right margin: FlashAttention-2's Algorithm 1.
  */

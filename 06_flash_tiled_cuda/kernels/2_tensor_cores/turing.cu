@@ -18,7 +18,7 @@ enum {
     PAD = 4,  // 8 rows begin in different banks
 };
 
-/* l sums the lane's own keys, until `finish` adds 4 lanes. */
+/* l sums the lane's own keys; `finish` adds up 4 lanes. */
 template <int D> struct lane_part {
     unsigned Q[D / 8][2];
     float S[TENSOR_BC(D) / 8][4], O[D / 8][4], m[2], l[2];

@@ -1,7 +1,7 @@
 /*
  * The softmax of a tile overlaps the last tile's product.                  accesses as wgmma
  *
- * roles, but scores of tile n are issued before the product of tile n - 1. ptxas (12.8, 13.0)
+ * Like roles, but scores of tile n are issued before the product of tile n - 1. ptxas (12.8, 13.0)
  * would move a single wait above the exponentials, so each arm of a branch has one.
  *
  * Right margin: FlashAttention-2's Algorithm 1, in the order of FlashAttention-3 (Shah et al.,
@@ -13,7 +13,7 @@
 // clang-format off
 
 enum { STAGES = 2, PRODUCER = 128, PRODUCER_REGS = 24, CONSUMER_REGS = 240, CONSUMERS_BARRIER = 1 };
-static_assert(PRODUCER * PRODUCER_REGS + 256 * CONSUMER_REGS <= 384 * 168);  // the block's register file
+static_assert(PRODUCER * PRODUCER_REGS + 256 * CONSUMER_REGS <= 384 * 168);  // the block's registers
 
 template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)

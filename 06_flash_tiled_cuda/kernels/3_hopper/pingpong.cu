@@ -1,9 +1,9 @@
 /*
  * Two warpgroups alternate on the tensor cores.                          accesses as wgmma
  *
- * overlap, but while one consumer computes exponentials, the other's products run. A named barrier
- * passes the turn: barrier_sync waits for it, barrier_arrive hands it over. (FlashAttention-3,
- * section 3.1.)
+ * Like overlap, but while one consumer computes exponentials, the other's products run. A named
+ * barrier passes the turn: barrier_sync waits for it, barrier_arrive hands it over.
+ * (FlashAttention-3, section 3.1.)
  *
  * Right margin: FlashAttention-2's Algorithm 1.
  */
@@ -13,7 +13,7 @@
 // clang-format off
 
 enum { STAGES = 2, PRODUCER = 128, PRODUCER_REGS = 24, CONSUMER_REGS = 240, CONSUMERS_BARRIER = 1, TURN = 2 };
-static_assert(PRODUCER * PRODUCER_REGS + 256 * CONSUMER_REGS <= 384 * 168);  // the block's register file
+static_assert(PRODUCER * PRODUCER_REGS + 256 * CONSUMER_REGS <= 384 * 168);  // the block's registers
 
 template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)

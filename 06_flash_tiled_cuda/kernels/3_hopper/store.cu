@@ -1,13 +1,13 @@
 /*
  * The TMA stores O.                                                      accesses as wgmma
  *
- * persistent with parts/store.cuh.
+ * Like persistent, with parts/store.cuh.
  */
 #include "06_flash_tiled_cuda/kernels/parts/persistent.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/store.cuh"
 
 enum { TWO_FEW = 24, TWO_MANY = 240, THREE_FEW = 32, THREE_MANY = 160 };
-static_assert(PRODUCER * TWO_FEW + 256 * TWO_MANY <= 384 * 168);      // the block's register file
+static_assert(PRODUCER * TWO_FEW + 256 * TWO_MANY <= 384 * 168);      // the block's registers
 static_assert(PRODUCER * THREE_FEW + 384 * THREE_MANY <= 512 * 128);  // with three consumers
 
 template <class T, class TRAITS>

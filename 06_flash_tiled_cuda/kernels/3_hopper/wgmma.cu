@@ -1,8 +1,8 @@
 /*
- * Hopper's units copy and multiply.                                      full tiles of K and V, else as mma
+ * Hopper's units copy and multiply.                                      as mma, but whole tiles of K and V
  *
- * rescale, but one thread has the TMA copy tiles, and two warpgroups multiply in shared memory
- * (warpgroup.cuh).
+ * Like rescale, but one thread issues TMA copies of tiles, and two warpgroups multiply in shared
+ * memory (warpgroup.cuh).
  *
  * Right margin: FlashAttention-2's Algorithm 1.
  */

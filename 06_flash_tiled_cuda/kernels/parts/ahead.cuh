@@ -1,8 +1,8 @@
 /*
- * fa2's scores and products, with the next slice of K or V loaded meanwhile.
+ * fa2's scores and products, while the next slice of K or V is loaded.
  *
  * A thread loads its part into registers before it multiplies, and stores it to shared memory
- * afterwards. Weights pass through it too, instead of R shuffles per key.
+ * afterwards. Weights use shared memory too, instead of R shuffles per key.
  */
 #ifndef FLASH_TILED_CUDA_AHEAD_CUH
 #define FLASH_TILED_CUDA_AHEAD_CUH
@@ -60,7 +60,7 @@ __device__ static inline void fetch_values(next_slice *next, const float *V, int
     fetch<slices<D>::V_KEYS, D>(next, V + (size_t)first * (size_t)d, keys - first, 0, d);
 }
 
-/* S = Q K^T. `next` has the first slice of K, afterwards V's. */
+/* S = Q K^T. `next` has K's first slice, on return V's. */
 template <int D>
 __device__ static inline void scores_ahead(accumulators<D> *acc, ahead_memory<D> *smem,
                                            next_slice *next, const float *K, const float *V,
@@ -77,7 +77,7 @@ __device__ static inline void scores_ahead(accumulators<D> *acc, ahead_memory<D>
             fetch_keys<D>(next, K, keys, k0 + W, d);
         else
             fetch_values<D>(next, V, keys, 0, d);
-        add_scores<D, D == 64 ? 1 : 2>(acc, &smem->fa2, k0);  // 64: 2 would spill
+        add_scores<D, D == 64 ? 1 : 2>(acc, &smem->fa2, k0);  // D = 64: 2 would spill
     }
 }
 
@@ -114,7 +114,7 @@ __device__ static inline void add_product_ahead(accumulators<D> *acc, weights<D>
     }
 }
 
-/* O += P V. `next` has the first slice of V, afterwards the next K's. */
+/* O += P V. `next` has V's first slice, on return the next K's. */
 template <int D>
 __device__ static inline void
 product_ahead(accumulators<D> *acc, ahead_memory<D> *smem, next_slice *next, const float *V,

@@ -1,6 +1,6 @@
 /*
- * Causal order and windows are two comparisons a score; for other options a rolled loop collects
- * bits, because registers have no index.
+ * Causal masks and windows are two comparisons per score; for other options a rolled loop collects
+ * bits, because registers cannot be indexed.
  */
 #ifndef FLASH_TILED_CUDA_COMPLETE16_CUH
 #define FLASH_TILED_CUDA_COMPLETE16_CUH
@@ -28,7 +28,7 @@ __device__ static inline int next_tile(const struct attention &p, const struct t
     return n;
 }
 
-/* Queries whose band has key j are adjacent. */
+/* Queries whose band contains key j are adjacent. */
 __device__ static inline bool is_attended(const struct attention &p,
                                           const struct tile_of_queries &t, int j)
 {
@@ -117,7 +117,7 @@ __device__ static inline void drop(fragments<TRAITS> *acc, const struct attentio
         }
 }
 
-/* 1/(1 - P) is applied to O: 256/(1 - P) may exceed float16 (rescale.cuh). */
+/* 1/(1 - P) is applied to O: a weight of 256/(1 - P) may exceed float16 (rescale.cuh). */
 template <class TRAITS>
 __device__ static inline void scale_for_dropout(fragments<TRAITS> *acc, double P)
 {

@@ -1,13 +1,13 @@
 /*
  * A tile of FlashAttention-2 on tensor cores, in 16 bits.
  *
- * A warp has M-tiles of 16 queries. With g = lane / 4 and t = lane % 4, a lane has
+ * A warp has M_TILES tiles of 16 queries. With g = lane / 4 and t = lane % 4, a lane has
  * (common/cuda/tensor.h)
  *
- *     S[x][c][2 h + e]    row 16 x + 8 h + g of the warp's, key 8 c + 2 t + e
+ *     S[x][c][2 h + e]    row 16 x + 8 h + g of the warp, key 8 c + 2 t + e
  *     O[x][c][2 h + e]    the same row, element 8 c + 2 t + e
  *
- * so 4 lanes share rows. In shared memory, ROWS places chunk c of row r.
+ * so 4 lanes share a row. ROWS places chunk c of row r in shared memory.
  */
 #ifndef FLASH_TILED_CUDA_FRAGMENTS_CUH
 #define FLASH_TILED_CUDA_FRAGMENTS_CUH
@@ -15,7 +15,7 @@
 #include "06_flash_tiled_cuda/kernels/parts/head.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/tiles.h"
 
-enum { CHUNK = 8 };  // elements of 16 bytes
+enum { CHUNK = 8 };  // elements in 16 bytes
 static const unsigned WHOLE_WARP = 0xffffffff;
 
 /* D elements a row, BC keys a tile, M_TILES per warp, WARPS per block, BLOCKS per multiprocessor. */
@@ -33,7 +33,7 @@ struct kernel_traits {
     };
 };
 
-/* l sums the lane's own keys, until tensor_finish adds 4 lanes. */
+/* l sums the lane's own keys; tensor_finish adds up 4 lanes. */
 template <class TRAITS> struct fragments {
     float S[TRAITS::M_TILES][TRAITS::BC / 8][4], O[TRAITS::M_TILES][TRAITS::D / 8][4];
     float m[TRAITS::M_TILES][2], l[TRAITS::M_TILES][2];
@@ -91,8 +91,8 @@ template <class TRAITS> __device__ static inline void begin(fragments<TRAITS> *a
 }
 
 /*
- * S = Q K^T, 16 elements at a time. An ldmatrix loads 16 keys of B = K^T. Chunks repeat every 8
- * rows, so other rows are at constant offsets.
+ * S = Q K^T, 16 elements at a time. An ldmatrix loads 16 keys of B = K^T. Swizzling repeats
+ * every 8 rows, so other rows are at constant offsets.
  */
 template <class T, class ROWS, class TRAITS>
 __device__ static inline void tensor_scores(fragments<TRAITS> *acc, const uint4 *Q, const uint4 *K)
@@ -103,7 +103,7 @@ __device__ static inline void tensor_scores(fragments<TRAITS> *acc, const uint4 
         for (int c = 0; c < TRAITS::BC / 8; c++)
             for (int e = 0; e < 4; e++)
                 acc->S[x][c][e] = 0.0f;
-#pragma unroll TRAITS::D / 32  // more would need registers for all addresses
+#pragma unroll TRAITS::D / 32  // more would need a register per address
     for (int k = 0; k < TRAITS::D / 16; k++) {
         // BEGIN SOLUTION
         unsigned q[TRAITS::M_TILES][4], key[TRAITS::BC / 16][4];
@@ -176,7 +176,7 @@ template <class TRAITS> __device__ static inline void tensor_softmax(fragments<T
         }
 }
 
-/* O += P V, 16 keys at a time. A lane's packed S is its part of A; ldmatrix transposes V for B. */
+/* O += P V, 16 keys at a time. Packed weights are a lane's part of A; ldmatrix transposes V. */
 template <class T, class ROWS, class TRAITS>
 __device__ static inline void tensor_product(fragments<TRAITS> *acc, const uint4 *V)
 {

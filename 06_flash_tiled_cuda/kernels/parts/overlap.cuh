@@ -4,7 +4,7 @@
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 
 /*
- * lazy_softmax during a product into O. True if m moved: then O needs the factor `rescale`
+ * lazy_softmax during a product into O. True if m has changed: multiply O by `rescale`
  * afterwards.
  */
 template <class TRAITS>

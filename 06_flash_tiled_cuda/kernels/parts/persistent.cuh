@@ -15,7 +15,7 @@
 enum { STAGES = 2, PRODUCER = 128, CONSUMERS_BARRIER = 1, TURN = 2, NO_MORE = -1 };
 static_assert(STAGES >= 2, "a turn guarantees only that K of tile n - 2 was released");
 
-/* Attends to Nk keys; head is NO_MORE after the last. */
+/* Attends to keys before Nk; head is NO_MORE after the last tile. */
 struct tile_of_queries {
     int head, kv, i0, Nk, tiles;
 };
@@ -52,7 +52,7 @@ __device__ static inline void produce(const struct attention &p, unsigned *next,
                                       unsigned char *smem, struct persistent_block *block)
 {
     enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
-    int done = 0;  // tiles of keys so far
+    int done = 0;  // key tiles so far
     const auto load_keys = [&](pipeline<STAGES> *keys, const tensor_map *map, int at, int n, int kv) {
         keys->producer_acquire(done + n);
         uint64_t *const full = keys->producer_expect(done + n, K_BYTES);
@@ -77,7 +77,7 @@ __device__ static inline void produce(const struct attention &p, unsigned *next,
     }
 }
 
-/* A consumer computes each tile; epilogue(&acc, head, i0) stores O. */
+/* A consumer computes 64 rows of each tile; epilogue(&acc, head, i0) stores O. */
 template <class T, class TRAITS, class EPILOGUE>
 __device__ static inline void consume(const struct attention &p, unsigned char *smem, struct persistent_block *block,
                                       EPILOGUE epilogue)

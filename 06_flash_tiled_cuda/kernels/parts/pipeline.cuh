@@ -1,6 +1,6 @@
 /*
  * K and V are copied ahead, into STAGES stages after Q in shared memory. Each tile is a group of
- * cp.async copies; a thread waits for its oldest group, for other threads' at a barrier.
+ * cp.async copies; a thread waits for its own oldest group, and at a barrier for others'.
  */
 #ifndef FLASH_TILED_CUDA_PIPELINE_CUH
 #define FLASH_TILED_CUDA_PIPELINE_CUH

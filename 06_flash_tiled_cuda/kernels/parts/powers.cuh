@@ -4,14 +4,14 @@
  *     e^{scale s - scale m} = 2^{k s - k m},    k = scale log2(e)
  *
  * S is unscaled. For a negative scale we flip the signs of Q, so that m is still the maximum; for
- * 0, Q is taken as 0.
+ * 0, we set Q to 0.
  */
 #ifndef FLASH_TILED_CUDA_POWERS_CUH
 #define FLASH_TILED_CUDA_POWERS_CUH
 
 #include "06_flash_tiled_cuda/kernels/parts/pipeline.cuh"
 
-/* |scale|, or 1; k; Q's bits are ANDed with `keep`, then XORed with `flip`. */
+/* |scale|, or 1 for 0; k = scale log2(e). Q's bits are ANDed with `keep`, XORed with `flip`. */
 struct folded_scale {
     float scale, k;
     unsigned keep, flip;
@@ -24,7 +24,7 @@ __device__ static inline struct folded_scale fold(float scale)
              scale < 0.0f ? 0x80008000u : 0u };
 }
 
-/* Threads change only what they copied: no barrier. */
+/* Call between the wait for Q and a barrier. */
 template <class TRAITS, class ROWS>
 __device__ static inline void flip_query_signs(uint4 *Q, const struct folded_scale &f)
 {
@@ -61,7 +61,7 @@ __device__ static inline float new_maximum(const fragments<TRAITS> *acc, int x, 
     return four_max(m);
 }
 
-/* k m; 0 for m = -inf, so that -inf minus it is -inf. */
+/* k m, or 0 for m = -inf, as -inf minus -inf is NaN. */
 __device__ static inline float shift_of(float k, float m)
 {
     return m == -INFINITY ? 0.0f : k * m;
@@ -80,7 +80,7 @@ __device__ static inline float row_weights(fragments<TRAITS> *acc, int x, int h,
     return sum;
 }
 
-/* Exactly 1 if m has not moved; a multiply-add would round k m_new alone, always the same way. */
+/* Exactly 1 if m has not changed; a multiply-add would round only k m_new, with a bias. */
 __device__ static inline float rescale_of(float k, float m, float m_new)
 {
     return ex2(k * (m - (m_new == -INFINITY ? 0.0f : m_new)));
@@ -109,7 +109,7 @@ template <class TRAITS> __device__ static inline void power_softmax(fragments<TR
         }
 }
 
-/* For lse. */
+/* Scales m, for lse. */
 template <class TRAITS>
 __device__ static inline void scale_maximum(fragments<TRAITS> *acc, float scale)
 {

@@ -1,4 +1,4 @@
-/* Persistent blocks take the longest tiles first, in a few heads at a time whose K and V fit L2. */
+/* Persistent blocks take the longest tiles first, of as many heads at a time as fit in L2. */
 #ifndef FLASH_TILED_CUDA_QUEUE_H
 #define FLASH_TILED_CUDA_QUEUE_H
 

@@ -1,8 +1,8 @@
 /*
  * A tile of FlashAttention-2 in the registers of a block of threads.
  *
- * A warp has 4 groups of 8 lanes, a group R queries. Lane n has keys n, n + 8, … n + 56: R by 8
- * scores, for R + 8 loaded numbers. Of O it has elements 2n, 2n + 1, 2n + 16, 2n + 17, …
+ * A warp is 4 groups of 8 lanes; a group has R queries. Lane n has keys n, n + 8, … n + 56: R by 8
+ * scores, from R + 8 loaded numbers. It has elements 2n, 2n + 1, 2n + 16, 2n + 17, … of O.
  */
 #ifndef FLASH_TILED_CUDA_REGISTERS_CUH
 #define FLASH_TILED_CUDA_REGISTERS_CUH
@@ -14,7 +14,7 @@
 enum {
     THREADS = 128,
     LANES = 8,                   // per row of scores
-    KEYS = 8,                    // per lane and tile
+    KEYS = 8,                    // per lane
     PAD = 4,                     // 8 rows begin in different banks
     SLICE_FLOATS = FA2_BC * 36,  // of K or V
 };
@@ -31,7 +31,7 @@ template <int D> struct alignas(16) fast_memory {
     float Q[FA2_BR(D)][D + PAD], slice[SLICE_FLOATS];
 };
 
-/* K: W elements of all keys; V: all elements of V_KEYS keys. */
+/* K: W elements of each key; V: all elements of V_KEYS keys. */
 template <int D> struct slices {
     enum { W = D < 32 ? D : 32, V_KEYS = D <= 32 ? 64 : D <= 64 ? 32 : 16 };
 };
@@ -203,7 +203,7 @@ __device__ static inline void product(accumulators<D> *acc, fast_memory<D> *smem
     enum { V_KEYS = slices<D>::V_KEYS };
 #pragma unroll
     for (int c = 0; c < KEYS; c++) {
-        const int first = 8 * c / V_KEYS * V_KEYS;  // of the slice with key 8 c
+        const int first = 8 * c / V_KEYS * V_KEYS;  // key of the slice with 8 c
         if (8 * c == first) {
             __syncthreads();  // the old slice is free
             load_rows<V_KEYS, D, D>(smem->slice, V + (size_t)first * (size_t)d, keys - first, 0, d);

@@ -3,7 +3,7 @@
  *
  *     O = sum of 2^{k s_j - k m} v_j,    l = sum of 2^{k s_j - k m}
  *
- * so m follows the row's maximum only when that is 8 powers of 2 above it. In 16 bits a weight of
+ * so m is raised to the row's maximum only when a weight would exceed 2^8. In 16 bits a weight of
  * 256 is as precise as 1.
  */
 #ifndef FLASH_TILED_CUDA_RESCALE_CUH

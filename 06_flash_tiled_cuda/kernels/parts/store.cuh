@@ -1,17 +1,17 @@
 /*
  * The TMA stores O from boxes in shared memory, without rows past the last query.
  *
- * A box is 64 queries by 64 elements, swizzled for stmatrix, which stores eight rows together.
+ * A box is 64 queries by 64 elements, swizzled for stmatrix, which stores eight rows at once.
  */
 #ifndef FLASH_TILED_CUDA_STORE_CUH
 #define FLASH_TILED_CUDA_STORE_CUH
 
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 
-enum { O_BOX = GROUP_ROWS * ROW_BYTES, STORE_BARRIER = 5 };  // one per warpgroup
-enum { STORE_ROOM = 226 << 10 };                             // mbarriers take the rest of 227 kB
+enum { O_BOX = GROUP_ROWS * ROW_BYTES, STORE_BARRIER = 5 };  // of warpgroup 0
+enum { STORE_ROOM = 226 << 10 };                             // mbarriers need the rest of 227 kB
 
-/* EACH: boxes per warpgroup; one if whole rows do not fit. */
+/* EVERY: boxes per row. EACH: per warpgroup, one if rows do not fit. */
 template <class TRAITS, int STAGES> struct store_boxes {
     enum {
         TILES = (int)pipeline_bytes<TRAITS, STAGES>(),
@@ -22,7 +22,7 @@ template <class TRAITS, int STAGES> struct store_boxes {
     };
 };
 
-/* A warpgroup's first thread waits for all copies but the last PENDING. */
+/* Only a warpgroup's first thread waits, for all copies but the last PENDING. */
 template <int PENDING = 0> __device__ static inline void wait_boxes_read(void)
 {
     if (threadIdx.x % 128 == 0)
@@ -42,7 +42,7 @@ __device__ static inline void store_lse(const fragments<TRAITS> *acc, float (&in
     }
 }
 
-/* A lane addresses one row of four 8 x 8 matrices. */
+/* Each lane addresses a row of four 8 x 8 matrices. */
 template <class T, class TRAITS>
 __device__ static inline void fill_box(const fragments<TRAITS> *acc, const float (&inverse)[2],
                                        unsigned char *box, int first)
@@ -60,7 +60,7 @@ __device__ static inline void fill_box(const fragments<TRAITS> *acc, const float
     }
 }
 
-/* Lines 12 to 15 of the paper, for a warpgroup's 64 rows. lse is of all heads, or NULL. */
+/* Lines 12 to 15, for a warpgroup's 64 rows. lse is of all heads, or NULL. The caller waits. */
 template <class T, int BOXES, class TRAITS>
 __device__ static inline void group_store(const fragments<TRAITS> *acc, unsigned char *boxes,
                                           const tensor_map *map, float *lse, int i0, int Nq,

@@ -3,7 +3,7 @@
 
 #include "common/cuda/device.h"
 
-/* Stores elements x, which is even, and x + 1 if below d. */
+/* Stores elements x and x + 1 if below d; x is even. */
 __device__ static inline void store_two(float *row, int x, int d, float2 two)
 {
     if (d % 2 == 0 && x < d)

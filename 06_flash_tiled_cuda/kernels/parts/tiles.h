@@ -1,4 +1,4 @@
-/* Br queries by Bc keys. In float32 they fit 48 kB of shared memory. */
+/* Br queries by Bc keys. In float32 they fit in 48 kB of shared memory. */
 #ifndef FLASH_TILED_CUDA_TILES_H
 #define FLASH_TILED_CUDA_TILES_H
 
@@ -20,13 +20,13 @@
 
 #define HOPPER_BC 128
 
-/* Three consumers if registers suffice; more keys unless causal. */
+/* Three consumer warpgroups if registers suffice; more keys unless causal. */
 #define STORE_BR(d) ((d) <= 64 ? 192 : 128)
 #define STORE_BC(d, causal) ((d) <= 64 || (causal) ? 128 : 176)
 
 /*
  * X(d, Br, Bc, M-tiles per warp, blocks per multiprocessor), for --br and --bc. The first of each
- * d, the default, fits 99 kB of shared memory, as most GPUs have.
+ * d, the default, fits in 99 kB of shared memory, which most GPUs have.
  */
 // clang-format off
 #define BUDGET_TILES(X)       \

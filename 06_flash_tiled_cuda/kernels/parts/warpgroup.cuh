@@ -1,6 +1,6 @@
 /*
- * A tile with Hopper's copies and products (common/cuda/hopper.h): wgmma computes 64 rows, in
- * mma's fragments, 16 per warp. Boxes have rows of 64 elements; rows of 128 take two.
+ * A tile with Hopper's TMA and wgmma (common/cuda/hopper.h). wgmma computes 64 rows, 16 per warp,
+ * in mma's fragments. Boxes are 64 elements wide; rows of 128 take two.
  */
 #ifndef FLASH_TILED_CUDA_WARPGROUP_CUH
 #define FLASH_TILED_CUDA_WARPGROUP_CUH
@@ -14,7 +14,7 @@ struct tile_maps {
     tensor_map Q, K, V, O;  // O only for store
 };
 
-/* (heads, N, D) in boxes of `rows` rows. Past row N - 1 a box is 0, never the next head. */
+/* (heads, N, D) in boxes of `rows` rows. Past row N - 1 a box has zeros, not the next head. */
 template <class T>
 static void make_map(tensor_map *map, const uint16_t *array, size_t heads, size_t N, size_t d,
                      unsigned rows)
@@ -51,7 +51,7 @@ template <class TRAITS> __device__ static inline void zero_values(unsigned char 
             pieces[n] = make_uint4(0, 0, 0, 0);
 }
 
-/* division in 64 bits is a call */
+/* For query head n; 64-bit division is a call. */
 __device__ static inline int kv_head_index(const struct attention &p, unsigned n)
 {
     return (int)(n / ((unsigned)p.H / (unsigned)p.Hkv));
@@ -63,7 +63,7 @@ template <int R, class A> __device__ static inline float (&flat(A &fragments))[R
     return *(float(*)[R]) & fragments;
 }
 
-/* x, equal in a warp: after the shuffle the compiler computes with it once per warp. */
+/* Returns x, equal in a warp; after the shuffle the compiler computes with it once per warp. */
 __device__ static inline int uniform(int x)
 {
     return __shfl_sync(WHOLE_WARP, x, 0);
@@ -74,15 +74,15 @@ __device__ static inline unsigned warpgroup_number(void)
     return (unsigned)uniform((int)threadIdx.x / 128);
 }
 
-/* True in one thread of warp n, provably: after `threadIdx.x == 32 * n` the compiler adds loops. */
+/* True in one thread of warp n, provably: with `threadIdx.x == 32 * n` the compiler adds loops. */
 __device__ static inline bool one_of_warp(int n)
 {
     return uniform((int)threadIdx.x / 32) == n && elect_one();
 }
 
 /*
- * One arrival per warpgroup, once tensor cores have read for all threads. Threads' own reads need
- * a barrier before.
+ * One arrival per warpgroup suffices if only tensor cores have read; threads' own reads need a
+ * barrier first.
  */
 __device__ static inline void warpgroup_arrive(uint64_t *bar)
 {
@@ -95,7 +95,7 @@ __device__ static inline const unsigned char *rows_of_group(const unsigned char 
     return matrix + warpgroup_number() * GROUP_ROWS * ROW_BYTES;
 }
 
-/* Issues S = Q K^T, 16 elements at a time, by constants added to each matrix's descriptor. */
+/* Issues S = Q K^T, 16 elements at a time, each time advancing descriptors by a constant. */
 template <class T, class TRAITS>
 __device__ static inline void issue_scores(fragments<TRAITS> *acc, const unsigned char *Q,
                                            const unsigned char *K)
@@ -156,8 +156,8 @@ __device__ static inline void group_product(fragments<TRAITS> *acc, const unsign
 }
 
 /*
- * tensor_finish with 1 / l, as an IEEE division is a call for extreme numbers; l is at least 1, or
- * 0.
+ * tensor_finish, but times 1 / l, as IEEE division is a call for extreme numbers; l is 0 or at
+ * least 1.
  */
 template <class T, class TRAITS>
 __device__ static inline void group_finish(const fragments<TRAITS> *acc, T *O, float *lse, int i0,

@@ -1,13 +1,13 @@
 /*
  * Every option but --softcap.   3 Nq d + 2 Nk d + 3 Nq, and per tile 5 d + 2 per query, 5 d per key
  *
- * deterministic with the masks and dropout of attention.h, and all query heads of a block's keys.
+ * deterministic with the masks and dropout of attention.h, for all query heads of a block's keys.
  */
 #include "07_backward/kernels/parts/tile.cuh"
 
 /*
- * Bit 4 r + c is a thread's pair (r, c). Keys without queries may be NaN: dQ skips pairs with dS =
- * 0. Queries without keys have lse = -inf; their dO and Q count as 0.
+ * Bit 4 r + c is a thread's pair (r, c). Keys without queries may be NaN: dQ skips pairs with
+ * dS = 0. Queries without keys have lse = -inf; their dO and Q count as 0.
  */
 typedef unsigned pair_bits;
 
@@ -74,7 +74,7 @@ __device__ static void add_what_counts(part *C, const fast_memory *smem)
     }
 }
 
-/* 0 for queries without keys. Needs lse. */
+/* 0 for queries without keys. Reads smem->lse. */
 __device__ static void load_nonempty_queries(fast_memory *smem, const float *from, int rows, int k,
                                              int d)
 {

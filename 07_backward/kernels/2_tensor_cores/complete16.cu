@@ -68,8 +68,8 @@ __device__ static inline void copy_step(uint4 *V, float *statistics, int round,
 }
 
 /*
- * A block's elements of dK and dV: all, or half; ROW stays that of memory. Swizzling changes the
- * last three bits of a chunk's number, so chunk c of the second half is chunk 16 + c.
+ * A block's elements of dK and dV: all, or half. Swizzling changes only the last three bits of a
+ * chunk's number, so chunk c of the second half is chunk 16 + c.
  */
 template <class TRAITS> struct part_of_columns : TRAITS {
     enum { D = TRAITS::D / KEYS_PARTS(TRAITS::D), is_whole = (int)D == (int)TRAITS::D };

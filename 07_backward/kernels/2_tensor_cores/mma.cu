@@ -1,8 +1,8 @@
 /*
  * Five products on tensor cores.    Nq d + 3 Nk d + Nq + Tc (3 Nq d + 2 Nq) accesses of 4 bytes
  *
- * recompute with mma. dQ = dS K sums over keys, spread over warps, so each warp stores dS^T in
- * shared memory, and adds 16 of the d elements to dQ atomically (HAS_MORE_ON_90: by fours), one
+ * Like recompute, with mma. dQ = dS K sums over keys, spread over warps, so each warp stores dS^T
+ * in shared memory, and adds 16 of the d elements to dQ atomically (HAS_MORE_ON_90: in fours), one
  * round later.
  *
  * Right margin: FlashAttention-2's Algorithm 2.
@@ -36,8 +36,8 @@ __device__ static inline unsigned without_keys(unsigned two, int first, int end)
 }
 
 /*
- * A lane has two elements in each 8 of a row of dQ; lanes t and t xor 1 exchange a pair, so that
- * each has four adjacent ones.
+ * A lane has two of every 8 elements of a row of dQ; lanes t and t xor 1 exchange pairs, so each
+ * has four adjacent ones.
  */
 __device__ static inline float4 four_adjacent(float2 first, float2 other)
 {

@@ -3,8 +3,8 @@
  *
  *     (3 + Tc) Nq d + (3 + Tr) Nk d + (3 + 2 Tc) Nq accesses of 4 bytes
  *
- * deterministic with mma. For dK and dV rows are keys, S^T = K Q^T; for dQ rows are queries. So P
- * and dS, packed, are the next product's A, and never leave registers.
+ * Like deterministic, with mma. For dK and dV rows are keys, S^T = K Q^T; for dQ, queries. So P and
+ * dS, packed, are the next product's A, and never leave registers.
  *
  * Right margin: FlashAttention-2's Algorithm 2.
  */

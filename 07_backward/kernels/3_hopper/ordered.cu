@@ -1,9 +1,9 @@
 /*
- * dQ in a fixed order: roles with the same bits every time.
+ * dQ in a fixed order: like roles, with the same bits every time.
  *
- * A head's blocks add to a tile of dQ in the order of their keys. A GPU starts blocks in any
- * order, so each takes its number when it starts: none waits for one that cannot. Numbers
- * alternate between eight heads, to shorten waits.
+ * A head's blocks add to a tile of dQ in key order. A GPU starts blocks in any order, so each takes
+ * its number when it starts: none waits for one that cannot. Numbers alternate between eight
+ * heads, to shorten waits.
  *
  * Right margin: FlashAttention-2's Algorithm 2.
  */

@@ -1,8 +1,8 @@
 /*
- * Gradients in the inputs' type: roles with fewer accesses.
+ * Gradients in the inputs' type: like roles, with fewer accesses.
  *
- * The TMA stores dK and dV from the room of K and V. dQ is still added in float32, since 16-bit
- * sums would lose most of it; a last kernel rounds it.
+ * The TMA stores dK and dV from the memory of K and V. dQ is still summed in float32, since 16-bit
+ * sums would lose too much precision; a last kernel rounds it.
  */
 #include "06_flash_tiled_cuda/kernels/parts/pipeline.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/store.cuh"
@@ -10,7 +10,7 @@
 
 // clang-format off
 
-/* A warpgroup's 64 rows, through its rows of `matrix`. */
+/* Stores a warpgroup's 64 rows through its rows of `matrix`. */
 template <class T, class TRAITS>
 __device__ static inline void store_rows(const fragments<TRAITS> *acc, unsigned char *matrix, const tensor_map *map, float factor,
                                          int key, int kv)

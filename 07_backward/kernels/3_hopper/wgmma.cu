@@ -1,8 +1,8 @@
 /*
- * Five products by Hopper's units.                       Nq d + 3 Nk d + Nq + Tc (3 Nq d + 2 Nq) accesses of 4 bytes
+ * Five products on Hopper's units.                       Nq d + 3 Nk d + Nq + Tc (3 Nq d + 2 Nq) accesses of 4 bytes
  *
- * mma, but one thread has the TMA copy tiles, and two warpgroups multiply. Tiles go from last to
- * first: causal keys that are masked in one are masked in all that follow, so their K, perhaps
+ * Like mma, but one thread issues TMA copies, and two warpgroups multiply. Tiles go from last to
+ * first: with a causal mask, keys masked in one are masked in all that follow, so their K, perhaps
  * NaN, becomes 0.
  *
  * Right margin: FlashAttention-2's Algorithm 2.

@@ -69,7 +69,7 @@ static void print_again(const struct step *kernel, const struct device *device,
         report_wrong("%s: it should give the same bits every time", kernel->name);
 }
 
-/* No times on a CPU: they mean nothing. */
+/* Times on a CPU mean nothing. */
 static void write_csv(const char *csv, const char *formula, const struct count *count,
                       struct cuda_verdict v)
 {

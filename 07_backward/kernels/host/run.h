@@ -80,8 +80,8 @@ struct cuda_verdict cuda_check(const struct gradient_check *check,
 void cuda_report_types(enum dtype type);
 
 /*
- * Runs with threads and blocks in random orders: elements that ever differ from the first run's,
- * and by how much.
+ * Elements that differ between runs with threads and blocks in random order, and by how
+ * much.
  */
 struct cuda_spread {
     size_t elements[GRADIENTS];

@@ -56,7 +56,7 @@ static float *repeated(const float *x, size_t n, size_t times, const char *name)
     return all;
 }
 
-/* Many heads with the same numbers: drawing all would take minutes. */
+/* Heads have the same numbers: drawing all would take minutes. */
 static struct lab all_heads(const struct ladder_shape *s, const struct lab *one)
 {
     const size_t times = BATCH * s->heads, n = attention_query_elements(&one->input.p);
@@ -72,7 +72,7 @@ static struct lab all_heads(const struct ladder_shape *s, const struct lab *one)
     return all;
 }
 
-/* By convention: 10 per attended pair and element of a row. */
+/* 10 per attended pair and element, by convention. */
 static double operations(const struct attention *p)
 {
     return 10.0 * (double)attention_pairs(p) * (double)p->d;
@@ -110,7 +110,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* In turn, with a rest before each. The arrays are many times as large as an L2 cache. */
+/* In turn, with a rest before each. Arrays are many times an L2 cache. */
 static void time_kernels(struct timing *timings, size_t n, const struct device *device,
                          const struct lab *all)
 {
@@ -199,7 +199,7 @@ static void free_repeated(struct lab *all)
     attention_input_free(&all->input);
 }
 
-/* Written after each problem, in case a later one fails. */
+/* After each problem, in case a later one fails. */
 void cuda_bench_ladder(const struct device *device, const struct options *o)
 {
     const bool wide = o->dtype == DTYPE_F32;

@@ -1,8 +1,8 @@
 /*
  * D_i = sum over k of dO_ik O_ik, line 4 of FlashAttention-2's Algorithm 2.         2 Nq d + Nq accesses, in 16 bits Nq d + Nq
  *
- * A warp has a row, or in 16 bits, where a lane loads 8 elements, several. HAS_MORE_ON_90: faster
- * bfloat16.
+ * A warp computes a row, or several in 16 bits, where a lane loads 8 elements. HAS_MORE_ON_90:
+ * faster bfloat16.
  */
 #include "07_backward/kernels/parts/head.cuh"
 
@@ -24,7 +24,7 @@ static __global__ void D_of_rows(struct attention p, const float *O, const float
         D[row] = sum;
 }
 
-/* LANES lanes have a row. */
+/* LANES lanes per row; d % 8 = 0. */
 template <class T, int LANES>
 static __global__ void D_of_wide_rows(struct attention p, const T *O, const T *dO, float *D)
 {

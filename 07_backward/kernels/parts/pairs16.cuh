@@ -1,6 +1,6 @@
 /*
- * Every option but --softcap, pair by pair. Masked pairs get weight 0 at the end: with a negative
- * scale, a score of -inf would be an infinite weight.
+ * Every option but --softcap, pair by pair. Masked pairs get weight 0 after the exponential: with
+ * a negative scale, a score of -inf would be an infinite weight.
  */
 #ifndef BACKWARD_PAIRS16_CUH
 #define BACKWARD_PAIRS16_CUH
@@ -66,7 +66,7 @@ struct pair_of_rows {
     size_t i, j;
 };
 
-/* The pair of a lane's bit n: n / 2 is the group of 8 columns, n % 2 one of the lane's two. */
+/* The pair of a lane's bit n: n / 2 is the group of 8 columns, n % 2 the column in it. */
 template <enum side ROWS>
 __device__ static inline struct pair_of_rows pair_of_bit(const struct tile_of_pairs &t, int row,
                                                          int n)

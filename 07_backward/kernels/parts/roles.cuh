@@ -23,7 +23,7 @@ struct roles_block {
     pipeline<1> dQ[2];         // from each warpgroup
 };
 
-/* with(r, head, i0) for tiles of queries, last to first, and each head that shares the keys. */
+/* Calls with(r, head, i0) for tiles of queries, last to first, and each head that shares keys. */
 template <int Br, class WITH>
 __device__ static inline void each_tile(const struct attention &p, int j0, int first_head, WITH with)
 {

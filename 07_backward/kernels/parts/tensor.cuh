@@ -43,7 +43,7 @@ backward_head_of(const struct attention &p, const struct backward_arrays &a, siz
              a.dV + key * p.d };
 }
 
-/* Past the last tile if none attends to key j. */
+/* Its number, past the last if none attends to key j. */
 template <int Br> __device__ static inline int first_tile(const struct attention &p, int j)
 {
     const ptrdiff_t first = j - attention_band(&p).high;
@@ -68,13 +68,13 @@ __device__ static inline float weight_of(float S, float k, float lse)
     return ex2(fmaf(S, k, -shift_of(LOG2E, lse)));
 }
 
-/* As pair_dS. */
+/* Like pair_dS. */
 __device__ static inline float dS_of(float P, float dP, float D)
 {
     return P == 0.0f ? 0.0f : P * (dP - D);
 }
 
-/* Columns are queries. */
+/* Unmasked. Columns are queries. */
 template <class TRAITS>
 __device__ static inline void weights_of_all(fragments<TRAITS> *acc, float scale, const float *lse)
 {

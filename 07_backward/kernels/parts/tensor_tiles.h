@@ -1,10 +1,10 @@
-/* Tiles on tensor cores. They fit 99 kB of shared memory unless stated. */
+/* Tiles on tensor cores. They fit in 99 kB of shared memory unless stated. */
 #ifndef BACKWARD_TENSOR_TILES_H
 #define BACKWARD_TENSOR_TILES_H
 
 /*
- * 128 keys a block, 16 or 32 per warp: dK and dV take 2 d / 2 registers per 16. 32 queries a tile,
- * except in mma.
+ * 128 keys per block (64 for d = 256), 16 or 32 per warp: dK and dV take 2 d / 2 registers per 16.
+ * 32 queries per tile (16), except in mma.
  */
 #define KEYS_BC(d) ((d) <= 128 ? 128 : 64)
 #define KEYS_BR(d) ((d) <= 128 ? 32 : 16)
@@ -17,7 +17,7 @@
 /* Blocks that share rows of dK and dV. */
 #define KEYS_PARTS(d) ((d) <= 128 ? 1 : 2)
 
-/* 128, by chapter 06's tiles of keys. */
+/* 128 or 64 queries by chapter 06's tiles of keys. */
 #define QUERIES_BR(d) ((d) <= 128 ? 128 : 64)
 #define QUERIES_BC(d) ((d) <= 64 ? 64 : (d) <= 128 ? 32 : 16)
 

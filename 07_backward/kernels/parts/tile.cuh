@@ -3,11 +3,11 @@
  *
  * Thread (x, y) of 16 by 16 has pairs of queries y, y + 16, … and keys x, x + 16, …. Its products:
  *
- *     pairs     X  = A B^T      d elements a pair, by slices of 32
+ *     pairs     X  = A B^T      d elements per pair, in slices of 32
  *     keys      C += X^T A      keys 4y … 4y + 3, elements 2x and 2x + 1 of each slice
  *     queries   C += X B        queries y, y + 16, …, the same elements
  *
- * X, P or dS, changes its layout through shared memory.
+ * X (P or dS) changes its layout in shared memory.
  */
 #ifndef BACKWARD_TILE_CUH
 #define BACKWARD_TILE_CUH
@@ -46,7 +46,7 @@ __device__ static inline int y_of_thread(void)
     return (int)threadIdx.x / SIDE;
 }
 
-/* Nq if no query attends to key j. */
+/* Its first query; Nq if no query attends to key j. */
 __device__ static inline int first_tile(const struct attention &p, int j)
 {
     const int first = first_query(p, j);
@@ -77,7 +77,7 @@ __device__ static inline void load_slice(float (*to)[PITCH], const float *from, 
     }
 }
 
-/* After a barrier; 0 past the last query. */
+/* Call after a barrier. 0 past the last query. */
 __device__ static inline void load_statistics(fast_memory *smem, const struct head &t, int i0,
                                               int rows)
 {
@@ -122,7 +122,7 @@ __device__ static inline void scores(pairs *X, fast_memory *smem, const float *Q
     }
 }
 
-/* The old X must be free. */
+/* No thread may still read the old X. */
 __device__ static inline void share(fast_memory *smem, const pairs &X)
 {
     for (int r = 0; r < 4; r++)
@@ -171,7 +171,7 @@ __device__ static inline void add_to_queries(part *C, const fast_memory *smem)
     }
 }
 
-/* Line 11. */
+/* S becomes P. */
 __device__ static inline void weights(pairs *S, const fast_memory *smem, const struct attention &p,
                                       int i0, int j0)
 {

@@ -1,9 +1,9 @@
 /*
- * A tile of the backward pass with Hopper's copies and products.
+ * A tile of the backward pass with Hopper's TMA and wgmma.
  *
- * A block has 128 keys, 64 per warpgroup; queries are columns, so chapter 06's Q and K are K and
- * Q, or V and dO. A warpgroup computes 64 by 64 of dQ: half of 128 queries (d = 64), or half of
- * the elements of 64 (d = 128).
+ * A block has 128 keys, 64 per warpgroup; queries are columns, so K and Q, or V and dO, replace
+ * chapter 06's Q and K. A warpgroup computes 64 by 64 of dQ: half of 128 queries (d = 64), or half
+ * of the elements of 64 (d = 128).
  */
 #ifndef BACKWARD_WGMMA_CUH
 #define BACKWARD_WGMMA_CUH
@@ -15,7 +15,7 @@ struct backward_maps {
     tensor_map Q, K, V, dO, dQ, dK, dV;  // dK and dV only for store
 };
 
-/* Half as many elements a row, in float32. */
+/* In float32 rows have half as many elements. */
 enum { DQ_BOX_WIDTH = BOX_WIDTH / 2, DQ_BOX = GROUP_ROWS * ROW_BYTES };
 
 static void make_map_of_dQ(tensor_map *map, float *dQ, const struct attention *p)
@@ -69,7 +69,6 @@ template <class TRAITS> __device__ static inline void blank_keys(unsigned char *
             pieces[n] = make_uint4(0, 0, 0, 0);
 }
 
-/* Later tiles are full. */
 template <class TRAITS>
 __device__ static inline int full_tiles_from(const struct attention &p, int j0)
 {
@@ -77,7 +76,7 @@ __device__ static inline int full_tiles_from(const struct attention &p, int j0)
     return j0 + TRAITS::KEYS > (int)p.Nk ? (int)p.Nq : first > 0 ? (int)first : 0;
 }
 
-/* Line 11. Shifts are log2(e) lse. */
+/* Unmasked. Shifts are log2(e) lse. */
 template <class TRAITS>
 __device__ static inline void weights_by_shifts(fragments<TRAITS> *acc, float k,
                                                 const float *shifts)
@@ -99,7 +98,7 @@ __device__ static inline void dS_of_full_tile(fragments<TRAITS> *acc, const frag
             acc->S[0][c][s] = P.S[0][c][s] * (acc->S[0][c][s] - D[8 * c + tensor_column() + s % 2]);
 }
 
-/* Exactly 0 if P is 0, even if a masked key is NaN. */
+/* Exactly 0 if P is 0: dS may be NaN. */
 template <class TRAITS>
 __device__ static inline void drop_dS(fragments<TRAITS> *acc, const fragments<TRAITS> &P)
 {
@@ -110,7 +109,7 @@ __device__ static inline void drop_dS(fragments<TRAITS> *acc, const fragments<TR
                 acc->S[0][c][s] = 0.0f;
 }
 
-/* 16 keys at a time, both matrices by columns. */
+/* 16 keys at a time; both matrices are MN_MAJOR. */
 template <class T, class TRAITS>
 __device__ static inline void issue_dQ(float (&dQ)[32], const unsigned char *dS,
                                        const unsigned char *K)
@@ -140,8 +139,8 @@ template <class TRAITS> __device__ static inline int element_of_dQ(int n)
 }
 
 /*
- * Stores dQ in two swizzled boxes with 32 floats per row. Half a warp stores pairs of floats of four
- * rows. Pair k of two adjacent rows is in the same banks, so odd rows store pair k ^ 2.
+ * Stores dQ in two swizzled boxes with 32 floats per row. Half a warp stores pairs of floats in
+ * four rows. Pair k of two adjacent rows is in the same banks, so odd rows store pair k ^ 2.
  */
 template <class TRAITS>
 __device__ static inline void share_dQ(unsigned char *boxes, const float (&dQ)[32], float factor)
@@ -174,6 +173,7 @@ __device__ static inline void tma_add_part(const tensor_map *map, const unsigned
                 i0 + row, head);
 }
 
+/* For one thread, after fence_async and a barrier. */
 template <class TRAITS>
 __device__ static inline void tma_add_dQ(const tensor_map *map, const unsigned char *boxes, int i0,
                                          int head)
