@@ -30,7 +30,6 @@ static const char *const option_names[OPTIONS] = { "none",           "causal",
                                                    "window 255,0",   "every 8th key hidden",
                                                    "half of blocks", "dropout 0.1" };
 
-/* Fills the masks for N = p.Nk; `problems` point to them. */
 static void with_options(struct attention p, uint8_t *key_mask, uint8_t *block_mask,
                          struct attention problems[OPTIONS])
 {
