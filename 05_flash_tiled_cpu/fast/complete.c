@@ -65,9 +65,9 @@ static void apply_dropout(group_row *P, const struct group *g, const struct head
                            p->dropout_seed);
             for (size_t w = 0; w < 4; w++) {
                 const size_t j = four * 4 + w;
-                const ivec store_split = word.word[w] >> 8 >= p->dropout_threshold;
+                const ivec kept = word.word[w] >> 8 >= p->dropout_threshold;
                 if (j >= j0 && j < j0 + n)
-                    P[j - j0][v] = vec_pick(store_split, P[j - j0][v] * factor, vec_of(0.0f));
+                    P[j - j0][v] = vec_pick(kept, P[j - j0][v] * factor, vec_of(0.0f));
             }
         }
 }

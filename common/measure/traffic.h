@@ -49,7 +49,7 @@ void extra_free(float *array);
 
 /*
  * Also exits if `count` more elements exceed the machine's memory, because a system may overcommit
- * and then kill the program. The two above call it.
+ * and then kill the program. extra_slow and extra_fast call it.
  */
 void extra_check(const char *name, size_t count);
 
