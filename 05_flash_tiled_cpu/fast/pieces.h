@@ -9,7 +9,7 @@ extern const char *const piece_names[PIECES];
 
 /*
  * share[k] is piece k's time over that of both products' multiply-adds at peak speed. PIECE_WEIGHTS
- * is timed without computing scores.
+ * excludes the scores.
  */
 void pieces_measure(size_t N, size_t d, double seconds, double share[PIECES]);
 

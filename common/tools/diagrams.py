@@ -77,8 +77,14 @@ def accesses(programs):
     return 760, 230, drawn
 
 
-def stepper(programs):
+TILE_LABELS = ("query", "key", ("Q", "K", "V"), ("queries 0 and 1", "keys 2 and 3", "their values"), ("m", "l", "O, the average so far"))
+FRONT_LABELS = ("word", "word", ("words 0, 1", "words 2, 3", "words 2, 3"), ("weigh", "are weighed", "contribute"),
+                ("top score", "sum", "the average so far"))
+
+
+def stepper(programs, labels=TILE_LABELS):
     """Chapter 05's worked example: fa1 after its third tile of four."""
+    row, column, letters, loaded, kept = labels
     rows = re.findall(r"^ +(?:(\d) to \d)? +(\d) \[.*?\] +\[(.*?)\] +([\d.]+) +([\d.]+)  \[(.*?)\]$",
                       programs.run("05_flash_tiled_cpu"), re.MULTILINE)[:6]
     weights, state, first = {}, {}, "0"
@@ -89,7 +95,7 @@ def stepper(programs):
         state[query] = m, l, O.split()
     drawn, cell, left, top = [text(190, 28, "weights so far, tile by tile", 15), text(570, 28, "fast memory holds", 15)], 58, 84, 66
     for k in range(4):
-        drawn += [text(left + cell * (k + 0.5), 56, f"key {k}", 13, colour=ORANGE), text(left - 10, top + cell * (k + 0.5) + 5, f"query {k}", 13, "end", BLUE)]
+        drawn += [text(left + cell * (k + 0.5), 56, f"{column} {k}", 13, colour=ORANGE), text(left - 10, top + cell * (k + 0.5) + 5, f"{row} {k}", 13, "end", BLUE)]
         for j in range(4):
             weight = weights[str(k)][j] if j < len(weights[str(k)]) else None
             drawn.append(f'<rect x="{left + cell * j}" y="{top + cell * k}" width="{cell}" height="{cell}" fill="{BLUE}" '
@@ -102,17 +108,16 @@ def stepper(programs):
             drawn.append(f'<rect x="{left + 2 * cell * c}" y="{top + 2 * cell * r}" width="{2 * cell}" height="{2 * cell}" '
                          f'stroke="{INK if now else GREY}" stroke-width="{4 if now else 1.5}"/>')
     drawn.append(text(left + 3 * cell, top + 3 * cell + 5, "not yet", 13, colour=GREY))
-    names = ((BLUE, "Q", "queries 0 and 1"), (ORANGE, "K", "keys 2 and 3"), (PINK, "V", "their values"))
-    for k, (colour, name, what) in enumerate(names):
+    for k, (colour, name, what) in enumerate(zip((BLUE, ORANGE, PINK), letters, loaded)):
         drawn += [box(400 + 118 * k, 44, 106, 44, colour), text(453 + 118 * k, 63, name, 15, weight="bold"), text(453 + 118 * k, 80, what, 12)]
-    for k, title in ((412, "query"), (470, "m"), (530, "l"), (650, "O, the average so far")):
+    for k, title in zip((412, 470, 530, 650), (row, *kept)):
         drawn.append(text(k, 124, title, 13, colour=GREY))
     for k in "01":
         m, l, O = state[k]
         y = 152 + 34 * int(k)
         drawn += [box(444, y - 21, 302, 30, GREEN), text(412, y, k, 15, colour=BLUE), text(470, y, m, 14), text(530, y, l, 14)]
         drawn += [text(600 + 50 * c, y, x, 14) for c, x in enumerate(O)]
-    drawn.append(text(570, 230, "the last tile: queries 2 and 3, keys 2 and 3", 14, colour=GREY))
+    drawn.append(text(570, 230, "the last tile is not computed yet", 14, colour=GREY))
     drawn += [box(430, 250, 280, 34, GREY, "#ffffff"), text(570, 272, "step back, play, step on", 15)]
     return 760, 312, drawn
 
@@ -348,6 +353,7 @@ PICTURES = {"05_flash_tiled_cpu/pages/pictures/front.svg": front,
             "05_flash_tiled_cpu/pages/pictures/side_by_side.svg": side_by_side,
             "05_flash_tiled_cpu/pages/pictures/bands.svg": bands,
             "05_flash_tiled_cpu/pages/pictures/stepper.svg": stepper,
+            "05_flash_tiled_cpu/pages/pictures/words.svg": lambda programs: stepper(programs, FRONT_LABELS),
             "05_flash_tiled_cpu/pages/pictures/ring.svg": ring,
             "05_flash_tiled_cpu/pages/pictures/decode.svg": decode,
             "01_standard_softmax/pages/pictures/softmax.svg": softmax,
