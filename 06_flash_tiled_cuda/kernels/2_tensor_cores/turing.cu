@@ -53,7 +53,7 @@ template <int D> __device__ static void begin(lane_part<D> *x, const __half *Q, 
 }
 
 /* By 16 bytes. Rows >= `end` become 0, unread. */
-template <int D> __device__ static void load(tile<D> *to, const __half *from, int end)
+template <int D> __device__ static void copy_rows(tile<D> *to, const __half *from, int end)
 {
     for (int n = (int)threadIdx.x; n < TENSOR_BC(D) * D / 8; n += THREADS) {
         const int r = n / (D / 8), c = n % (D / 8);
@@ -154,8 +154,8 @@ static __global__ void __launch_bounds__(THREADS)
     begin(&x, t.Q, i, Nq);                                                   // 4, 5
     for (int j0 = 0; j0 < Nk; j0 += Bc) {                                    // 6
         __syncthreads();  // old K and V are free
-        load(&K, t.K + (size_t)j0 * D, Nk - j0);                             // 7
-        load(&V, t.V + (size_t)j0 * D, Nk - j0);
+        copy_rows(&K, t.K + (size_t)j0 * D, Nk - j0);                        // 7
+        copy_rows(&V, t.V + (size_t)j0 * D, Nk - j0);
         __syncthreads();  // new ones are loaded
         scores(&x, &K);                                                      // 8
         softmax(&x, p, i, j0);                                               // 9, 10
