@@ -51,7 +51,8 @@ def confine(options, words):
 
 @functools.lru_cache(None)
 def walls():
-    if os.geteuid() == 0 and confine(["--user", 40000, "--root", "/"], ["/bin/true"]) == "exited 0":
+    own = 60000 + os.getpid() % 5000  # no box's: confine ends all that its user runs, in other graders too
+    if os.geteuid() == 0 and confine(["--user", own, "--root", "/"], ["/bin/true"]) == "exited 0":
         return "root"
     if shutil.which("bwrap") and confine([], [shutil.which("bwrap"), "--unshare-all", "--ro-bind", "/", "/", "true"]) == "exited 0":
         return "bwrap"
