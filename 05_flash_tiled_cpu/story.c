@@ -439,7 +439,7 @@ static void first_steps(void (*run_steps)(struct lab *lab))
     lab_free(&lab);
 }
 
-// ---- what is told -------------------------------------------------------------------------------
+// ---- the parts ----------------------------------------------------------------------------------
 
 void tell_screen(void (*run_steps)(struct lab *lab))
 {

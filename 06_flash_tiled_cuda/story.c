@@ -84,7 +84,7 @@ static void all_kernels(void (*run_kernels)(struct lab *lab))
     lab_free(&lab);
 }
 
-// ---- what is told -------------------------------------------------------------------------------
+// ---- the parts ----------------------------------------------------------------------------------
 
 void tell_screen(void (*run_kernels)(struct lab *lab))
 {

@@ -224,7 +224,7 @@ static void all_steps(void (*run_steps)(struct lab *lab))
     backward_release(&lab);
 }
 
-// ---- what is told -------------------------------------------------------------------------------
+// ---- the parts ----------------------------------------------------------------------------------
 
 void tell_screen(void (*run_steps)(struct lab *lab))
 {

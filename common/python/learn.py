@@ -1,4 +1,4 @@
-"""A small model learns by a step's gradients, and where PyTorch is installed, once more by PyTorch's.
+"""Trains a small model with a step's gradients and, where PyTorch is installed, with PyTorch's.
 
     python common/python/learn.py [--step 07/fa2]
 

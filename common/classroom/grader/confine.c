@@ -3,7 +3,7 @@
  *
  *     --root DIR       DIR is its whole file system (root only)
  *     --in DIR         its working directory
- *     --user N         runs as user N, who runs nothing else (root only)
+ *     --user N         runs as user N, which has no other process (root only)
  *     --seconds S      of CPU time per process; --clock S: wall time in all
  *     --memory MB      per process
  *     --file MB        the largest file
