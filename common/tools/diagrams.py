@@ -78,7 +78,7 @@ def accesses(programs):
 
 
 TILE_LABELS = ("query", "key", ("Q", "K", "V"), ("queries 0 and 1", "keys 2 and 3", "their values"), ("m", "l", "O, the average so far"))
-FRONT_LABELS = ("word", "word", ("words 0, 1", "words 2, 3", "words 2, 3"), ("score", "are scored", "their values"),
+FRONT_LABELS = ("word", "word", ("words 0, 1", "words 2, 3", "words 2, 3"), ("weigh", "are weighed", "their values"),
                 ("top score", "sum", "the average so far"))
 
 
