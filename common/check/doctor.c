@@ -190,7 +190,8 @@ bool doctor_report(FILE *to, const struct doctor *x, double explained[RESULTS])
     if (x->got[RESULT_DQ] || x->got[RESULT_DK] || x->got[RESULT_DV]) {
         struct gradient_check check = gradient_check_begin(x->in, x->dO, true);
         for (size_t g = DQ; g < GRADIENTS; g++)
-            explained[RESULT_DQ + g] = report_output(to, x, RESULT_DQ + g, check.right[g]);
+            explained[RESULT_DQ + g] =
+                report_output(to, x, (enum result)(RESULT_DQ + g), check.right[g]);
         gradient_check_end(&check);
     }
     bool right = true;
