@@ -22,7 +22,7 @@ enum dtype output_dtype(const float *x, size_t n)
 {
     bool fits[DTYPES] = { true, true, true }, are_equal = true;
     for (size_t k = 0; k < n; k++) {
-        are_equal &= x[k] == x[0];
+        are_equal &= isnan(x[k]) || x[k] == x[0];
         for (enum dtype t = DTYPE_BF16; t <= DTYPE_F16; t++)
             fits[t] &= isnan(x[k]) || dtype_round(t, x[k]) == x[k];
     }

@@ -106,6 +106,7 @@ class Check(Case):
                    "8 of 24 columns, 16 to 23 (tiles of 16 begin at 16)", Q, K, V, O)
         O[0, 0, 0, 0] = np.nan
         self.wrong("1 elements are no numbers", Q, K, V, O)
+        self.assertNotIn("judged", self.wrong("NaN or inf", Q, K, V, np.nan * O))
 
     def test_right_kernels_are_right_on_all_cases(self):
         for dtype, half in (("f32", np.float32), ("f16", np.float16)):
