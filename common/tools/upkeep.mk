@@ -122,7 +122,7 @@ fresh:
 #!                   words of comments
 #! make cachegrind-05  chapter 05's counts against a cache that valgrind simulates
 #! make fuzz         the readers of .npy files and options fed with random bytes; SECONDS_OF_FUZZ=20
-#! make check-against  OUTPUTS=folder STAGE=04: your own .npy outputs, in any language, against a stage;
+#! make check-against  OUTPUTS=folder STAGE=04: your own .npy outputs, in any language, against a stage, and the mistake in them;
 #!                   REFERENCE=mine.py: against a function attention(q, k, v) in it; OPTIONS="softcap=2" for OUTPUTS: the
 #!                   steps of the course that support these options
 #! make growth       the memory and time of complete in chapters 05 and 07, to N = 262 144
