@@ -1,6 +1,6 @@
 # Pages, pictures, layout and other checks. Included by the Makefile.
 
-.PHONY: plots plots-check docs docs-check check-docs format format-check lint fuzz cachegrind-05 fresh
+.PHONY: plots plots-check docs docs-check check-docs format format-check lint fuzz cachegrind-05
 plots plots-check: setup-run
 	@sh common/setup.sh plots
 	$(SUBMAKE) $(JOBS) QUIET=1 all
@@ -108,9 +108,6 @@ else
 	@sh common/tools/check_against.sh $(BUILD) "$$OUTPUTS" "$$STAGE"
 endif
 
-fresh:
-	@sh common/tools/fresh.sh
-
 #!
 #! make docs         fill the marked blocks of every page from real runs; TIMES=1 measures anew; docs-check: are they stale?
 #!                   PAGES="README.md": only of these
@@ -126,5 +123,3 @@ fresh:
 #!                   REFERENCE=mine.py: against a function attention(q, k, v) in it; OPTIONS="softcap=2" for OUTPUTS: the
 #!                   steps of the course that support these options
 #! make growth       the memory and time of complete in chapters 05 and 07, to N = 262 144
-#! make fresh        make run and make test on bare machines: new roots of Debian 12, 13 and sid, as root and as a user
-#!                   who may not install, with gcc and clang; needs root; two hours, or less with RELEASES, USERS, COMPILERS
