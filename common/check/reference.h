@@ -32,8 +32,4 @@ void reference_forward_row(const struct attention *p, const float *Q, const floa
 void reference_backward(const struct attention *p, const float *Q, const float *K, const float *V,
                         const float *dO, double *dQ, double *dK, double *dV);
 
-/* The largest |dS| of query (b, h, i) over its visible keys. */
-double reference_largest_dS(const struct attention *p, const float *Q, const float *K,
-                            const float *V, const float *dO, size_t b, size_t h, size_t i);
-
 #endif

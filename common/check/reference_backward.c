@@ -3,7 +3,6 @@
 #include "common/check/reference_parts.h"
 #include "common/cpu/memory.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /*
@@ -20,12 +19,12 @@ static double slope(const struct attention *p, const float *Q, const float *K, s
         reference_dot(reference_query(p, Q, b, h, i), K + reference_key(p, b, h, j), p->d));
 }
 
-/* P and dS of query (b, h, i) for its keys, from dP and D = sum of P dP: dS = P (dP - D). */
-static void dS_of_query(const struct attention *p, const float *Q, const float *K, const float *V,
-                        const float *dO, size_t b, size_t h, size_t i, double *P, double *dS)
+/* From dP and D = sum of P dP: dS = P (dP - D). */
+void reference_pairs(const struct attention *p, const float *Q, const float *K, const float *V,
+                     const float *dO, size_t b, size_t h, size_t i, double *P, double *d_dot)
 {
     const size_t row = ((b * p->H + h) * p->Nq + i) * p->d;
-    double D = 0.0, *dP = dS;
+    double D = 0.0, *dP = d_dot;
     reference_probabilities(p, Q, K, b, h, i, P);
     for (size_t j = 0; j < p->Nk; j++) {
         if (!visible(p, b, h, i, j))
@@ -36,30 +35,7 @@ static void dS_of_query(const struct attention *p, const float *Q, const float *
     }
     for (size_t j = 0; j < p->Nk; j++)
         if (visible(p, b, h, i, j))
-            dS[j] = P[j] * (dP[j] - D);
-}
-
-double reference_largest_dS(const struct attention *p, const float *Q, const float *K,
-                            const float *V, const float *dO, size_t b, size_t h, size_t i)
-{
-    double *P = allocate(p->Nk, sizeof *P, "a row of P"),
-           *dS = allocate(p->Nk, sizeof *dS, "a row of dS"), most = 0.0;
-    dS_of_query(p, Q, K, V, dO, b, h, i, P, dS);
-    for (size_t j = 0; j < p->Nk; j++)
-        if (visible(p, b, h, i, j))
-            most = fmax(most, fabs(dS[j]));
-    free(dS);
-    free(P);
-    return most;
-}
-
-void reference_pairs(const struct attention *p, const float *Q, const float *K, const float *V,
-                     const float *dO, size_t b, size_t h, size_t i, double *P, double *d_dot)
-{
-    dS_of_query(p, Q, K, V, dO, b, h, i, P, d_dot);
-    for (size_t j = 0; j < p->Nk; j++)
-        if (visible(p, b, h, i, j))
-            d_dot[j] *= slope(p, Q, K, b, h, i, j);
+            d_dot[j] = P[j] * (dP[j] - D) * slope(p, Q, K, b, h, i, j);
 }
 
 /* Adds what query (b, h, i) contributes to the three gradients; P and d_dot have room for Nk. */
