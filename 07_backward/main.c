@@ -56,7 +56,7 @@ int main(int argc, char **argv)
     if (!cuda && lab.o.dtype == DTYPE_F32)  // the only type of the steps in C
         run_steps(&lab);
     if (kernels && (cuda || all))
-        (cuda ? kernels->print_one : kernels->print_all)(&lab);
+        kernels->run(&lab);
     if (!cuda && lab.o.bench && options_usual(&lab.o))
         backward_ladder(&chapter, LADDER_N, LADDER_SECONDS, &lab.o);
     else if (!cuda && lab.o.bench)

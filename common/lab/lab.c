@@ -263,8 +263,10 @@ struct attention_errors lab_compare(const struct lab *lab, const struct step *st
     if (lab->chapter->backward) {
         float *const got[] = { x.dQ, x.dK, x.dV }, *const *others =
                                                        before->name ? before->of : NULL;
-        return tell ? gradient_check_report(&lab->gradients, got, before->name, others)
-                    : gradient_check_errors(&lab->gradients, got, others);
+        struct gradient_check check = lab->gradients;
+        check.stored = step_stored(step, &lab->input.p);
+        return tell ? gradient_check_report(&check, got, before->name, others)
+                    : gradient_check_errors(&check, got, others);
     }
     float *const O = attention_check_rows(&lab->check, x.O, lab->input.p.d), *lse = NULL;
     if (step->is_product) {

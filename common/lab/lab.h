@@ -153,7 +153,7 @@ void lab_write(const struct lab *lab, const struct step *step, const char *previ
 
 /* kernels.c: the parts "Grid" and "Counted"; a kernel table has different columns. */
 void kernel_print_counts(const struct lab *lab, const struct step *kernel);
-void kernel_table_begin(void);
+void kernel_table_begin(const struct lab *lab);
 void kernel_table_row(struct lab *lab, const struct step *kernel, struct attention_errors errors);
 void kernel_table_notes(const struct lab *lab);
 const char *kernel_csv_columns(void);

@@ -33,7 +33,7 @@ char *lab_csv(struct lab *lab)
     if (lab->csv)
         return lab->csv;
     lab->csv = allocate(REPORT_CSV, 1, "the table");
-    if (is_of_kernels(lab))
+    if (is_of_kernels(lab) && !lab->chapter->backward)
         snprintf(lab->csv, REPORT_CSV, "%s", kernel_csv_columns());
     else
         snprintf(lab->csv, REPORT_CSV,
@@ -47,7 +47,7 @@ void table_begin(struct lab *lab)
     const struct columns c = columns_of(lab);
     lab->worst = (struct attention_errors){ .right = true };
     if (is_of_kernels(lab)) {
-        kernel_table_begin();
+        kernel_table_begin(lab);
         return;
     }
     report_part("Steps");
@@ -152,7 +152,7 @@ static void print_notes(const struct lab *lab)
         report_not_counted(NULL);
     else if (!is_small(lab))
         report_line("accesses are left out: counted runs of a problem of this size take long");
-    if (lab->chapter->backward && is_small(lab))
+    if (lab->chapter->backward && !is_of_kernels(lab) && is_small(lab))
         report_line("products: operations of matrix products per unmasked pair, divided by 2 d");
     for (const struct step *step = table->steps; step < table->steps + table->count; step++)
         if (step->is_product && !step_unsupported(step, p))

@@ -119,6 +119,8 @@ void report_verified(const char *with, const char *error)
     for (size_t k = 0; k < sizeof details / sizeof details[0]; k++)
         if (strncmp(with, details[k], strlen(details[k])) == 0)
             with += strlen(details[k]);
+    if (strstr(report.verified_with, with))
+        return;  // of the first table
     snprintf(report.verified_with + used, sizeof report.verified_with - used, "%s%s %s",
              used ? ", " : "", with, error);
 }
