@@ -306,8 +306,10 @@ void mistake_query_gradient(const struct mistake *m, const struct doctor *x, siz
     dO[d] = 0.0f;
     for (size_t c = 0; c <= d; c++)
         dQ[c] = (struct exact){ 0.0, 0.0, 0.0 };
+    const size_t row = 0;
     if (r.n > 0)
-        rounding_backward_query(&r.p, r.q, r.K, r.V, dO, 0, 0, 0, dQ);
+        rounding_backward(&r.p, r.q, r.K, r.V, dO, (struct some_rows){ &row, 1 },
+                          (struct some_rows){ &row, 0 }, dQ, dQ, dQ);
     free(dO);
     row_free(&r);
 }
