@@ -115,7 +115,7 @@ void show_input(const struct scores *scores)
     report_part("Input");
     report_line("%s", scores->origin);
     report_line(
-        "the maximum rises %.1f times after a row's first score; %.1f %% of the factors are 1",
+        "on average, the maximum rises %.1f times after the first; %.1f %% of factors are 1",
         (double)moves / (double)scores->rows,
         100.0 - 100.0 * (double)moves / (double)(scores->rows * (scores->cols - 1)));
     check_merging(scores);

@@ -56,11 +56,14 @@ struct pair {
     struct stored stored_weight, stored_gradient;
 };
 
-/* A query's pairs, and the variances that they share. */
+/*
+ * A query's pairs, and the variances that they share. `lost` is not a variance: the part of l in
+ * terms that are too small to change a sum near 1.
+ */
 struct pairs {
     struct pair *of;
     size_t n;
-    double of_lse, of_D;
+    double of_lse, of_D, lost;
     struct stored stored_D;
     double *P, *d_dot;  // the reference's, of all keys
 };
@@ -78,7 +81,7 @@ static size_t key_row(const struct attention *p, size_t b, size_t h, size_t j)
 }
 
 static struct pair pair_of(const struct attention *p, const struct key *key, struct dot dP,
-                           double Z, double D, double lse, double of_lse)
+                           double Z, double D, double lse, const struct pairs *shared)
 {
     const bool is_f32 = p->dtype == DTYPE_F32;
     const double P = exp(key->score - lse), dS = P * (dP.x - D), weight = P * Z;
@@ -86,8 +89,8 @@ static struct pair pair_of(const struct attention *p, const struct key *key, str
     const double of_exponent =
         square(RMS) * (square(key->score - lse) + square(key->score) + square(lse) + 1.5);
     // P may exceed 1 here, if lse is far off.
-    const double of_P = rounding_of_weight(key->score - lse, key->variance + of_exponent, of_lse,
-                                           log((double)FLT_MAX)) +
+    const double of_P = rounding_of_weight(key->score - lse, key->variance + of_exponent,
+                                           shared->of_lse, log((double)FLT_MAX)) +
                         square(fmin(P, (double)FLT_MIN));
     const double of_dP = rounding_of_sum(dP.x, dP.squares, p->d, p->dtype);
     const double of_difference = of_dP + square(RMS) * (2.0 * square(dP.x) + square(D));
@@ -107,9 +110,10 @@ static struct pair pair_of(const struct attention *p, const struct key *key, str
         .of_dP = square(key->slope) *
                  (square(P) * of_difference + (is_f32 ? square(2.0 * RMS * dS) : 0.0)),
         .by_D = key->slope * P,
-        .lost_weight = 4.0 * U * weight + Z * fmin(P, least),
+        .lost_weight = (4.0 * U + shared->lost) * weight + Z * fmin(P, least),
         .lost_gradient = fabs(key->slope) * (4.0 * U * fabs(dS) + fmin(fabs(dS), least) +
-                                             fmin(P, (double)FLT_MIN) * fabs(dP.x - D)),
+                                             fmin(P, (double)FLT_MIN) * fabs(dP.x - D) +
+                                             shared->lost * (fabs(dS) + P * fabs(D))),
         .stored_weight = stored_variance(before) > stored_variance(after) ? before : after,
         .stored_gradient = stored_gradient,
     };
@@ -282,13 +286,15 @@ static struct pairs pairs_of(const struct attention *p, const float *Q, const fl
         D += P * dP[k].x;
         pairs.of_lse += rounding_of_weight(s.keys[k].score - lse, s.keys[k].variance, s.of_m, 0.0) *
                         fmax(1.0, s.keys[k].variance);
+        if (s.keys[k].score - s.m < log(U))
+            pairs.lost = fmin(pairs.lost + P, rounding_lost(s.n));
         for (size_t c = 0; c < p->d; c++)
             element_add(&O_i[c], P * Z * (double)v[c]);
     }
     pairs.of_D = of_D(p, &s, dP, dO_i, O_i, D, &pairs.stored_D);
     for (size_t k = 0; k < s.n; k++)
         pairs.of[k] = pair_of(p, &s.keys[k], dP[k], reference_dropout(p, b, h, i, s.keys[k].j), D,
-                              lse, pairs.of_lse);
+                              lse, &pairs);
     free(O_i);
     free(dP);
     free(s.keys);

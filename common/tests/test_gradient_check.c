@@ -54,6 +54,32 @@ TEST(gradient_check, lets_the_textbook_pass_under_every_option)
 }
 
 /*
+ * Each weight after a key with nearly all of it is less than half an ulp of l, and is lost: so all
+ * weights are 2e-4 too large, and all of dV with them.
+ */
+TEST(gradient_check, lets_a_sum_lose_weights_that_are_too_small_for_it)
+{
+    const struct attention p = attention_of(1, 1, 1, 4, 16384, 16);
+    struct test_problem t = problem_of(p, 0, 1);
+    for (size_t k = 0; k < attention_query_elements(&p); k++)
+        t.Q[k] = 1.0f + 0.01f * t.Q[k];
+    for (size_t k = 0; k < attention_key_elements(&p); k++)
+        t.K[k] *= 0.01f;
+    for (size_t c = 0; c < p.d; c++)
+        t.K[8192 * p.d + c] = 17.5f / 4.0f;
+    const struct attention_input input = input_of(&t);
+    struct gradient_check check = gradient_check_begin(&input, t.dO, true);
+    struct three g = plain_of(&t);
+    cr_assert(gradient_check_errors(&check, g.of, NULL).right);
+    for (size_t k = 0; k < attention_key_elements(&p); k += 20)
+        g.of[DV][k] *= 1.01f;
+    cr_assert(!gradient_check_errors(&check, g.of, NULL).right);
+    three_free(&g);
+    gradient_check_end(&check);
+    problem_free(&t);
+}
+
+/*
  * float16 ends at 65504; larger gradients are stored as infinite. An infinity where the number
  * fits, or of the wrong sign, is wrong.
  */
