@@ -26,6 +26,7 @@ check-docs: setup-test
 book book-check:
 	$(call HAVE,python3)
 	$(THERE)
+	$(if $(shell command -v emcc 2>/dev/null),$(SUBMAKE) wasm,@echo "no emcc here, so pages cannot run programs (on Debian: packages emscripten and node-acorn)")
 	@python3 common/tools/course.py book make $(BUILD) $$PAGES
 	$(if $(filter %-check,$@),@python3 common/tools/course.py book check $(BUILD) $$PAGES)
 
@@ -113,7 +114,7 @@ endif
 #! make docs         fill the marked blocks of every page from real runs; TIMES=1 measures anew; docs-check: are they stale?
 #!                   PAGES="README.md": only of these
 #! make check-docs   run every command that a page shows
-#! make book-check   the pages as a website, tried in a browser
+#! make book-check   the pages as a website, tried in a browser; with emcc also each command that pages run
 #! make plots        draw the pictures again; plots-check: are they as drawn?
 #! make test-tools   the tests of common/tools, which is in Python
 #! make format       lay out the code; format-check: is it laid out? make lint: suspicious places, includes that go up, and
