@@ -57,8 +57,7 @@ struct pair {
 };
 
 /*
- * A query's pairs, and the variances that they share. `lost` is not a variance: the part of l in
- * terms that are too small to change a sum near 1.
+ * A query's pairs, and the variances that they share. `lost`: lost_of, not a variance.
  */
 struct pairs {
     struct pair *of;
@@ -258,6 +257,20 @@ static double of_D(const struct attention *p, const struct scores_of_query *s, c
     return variance + square(lost);
 }
 
+/*
+ * What l loses, relative to l, if it is summed in the order of keys: terms that are nearly equal, or
+ * below half an ulp of l, all round the same way. 0 if roundings at random explain it.
+ */
+static double lost_of(const struct scores_of_query *s)
+{
+    float l = 0.0f;
+    for (size_t k = 0; k < s->n; k++)
+        l += (float)exp(s->keys[k].score - s->m);
+    const double lost = fabs((double)l - s->l) / s->l;
+    const bool at_random = lost <= 4.0 * sqrt(rounding_of_sum(1.0, 0.0, s->n, DTYPE_F32));
+    return at_random ? 0.0 : fmin(2.0 * lost, rounding_lost(s->n));
+}
+
 static struct pairs pairs_of(const struct attention *p, const float *Q, const float *K,
                              const float *V, const float *dO, size_t b, size_t h, size_t i)
 {
@@ -274,6 +287,7 @@ static struct pairs pairs_of(const struct attention *p, const float *Q, const fl
     for (size_t c = 0; c < p->d; c++)
         O_i[c] = (struct element){ 0 };
     const double lse = s.m + log(s.l);
+    pairs.lost = s.n > 0 ? lost_of(&s) : 0.0;
     pairs.of_lse = rounding_of_sum(1.0, 0.0, s.n, DTYPE_F32) +
                    square(RMS) * (2.0 * square(lse) + square(s.m) + 1.0);
     for (size_t k = 0; k < s.n; k++) {
@@ -286,8 +300,6 @@ static struct pairs pairs_of(const struct attention *p, const float *Q, const fl
         D += P * dP[k].x;
         pairs.of_lse += rounding_of_weight(s.keys[k].score - lse, s.keys[k].variance, s.of_m, 0.0) *
                         fmax(1.0, s.keys[k].variance);
-        if (s.keys[k].score - s.m < log(U))
-            pairs.lost = fmin(pairs.lost + P, rounding_lost(s.n));
         for (size_t c = 0; c < p->d; c++)
             element_add(&O_i[c], P * Z * (double)v[c]);
     }
