@@ -163,7 +163,7 @@ static void bench_pieces(double seconds)
 
 // ---- the ladder ---------------------------------------------------------------------------------
 
-/* standard, fa2 and the vector steps. */
+/* standard, fa2 and the vector steps, which have no formula; complete on all threads. */
 static size_t choose_rungs(const struct step_table *table, struct rung rungs[ROUND_MOST])
 {
     size_t count = 0;

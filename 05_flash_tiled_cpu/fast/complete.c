@@ -1,5 +1,5 @@
 /*
- * Every option at the last step's speed, on all cores.
+ * Every option, at the speed of overlap, on all cores.
  *
  * A task is a head, a tile of queries and a split of the keys; tiles with the most keys start
  * first. Threads share no sum, and splits depend on the shape alone.

@@ -20,7 +20,7 @@ enum { LANES = 4 };
  * Queries are multiplied only by the sign of the scale c (0 if c is 0), because scaling score
  * differences instead rounds less. With x = sign q.k
  *
- *     e^{c q.k} / e^{|c| m} = 2^{(x - m) factor},    size = |c|,    factor = |c| log2(e)
+ *     e^{c q.k} / e^{|c| m} = 2^{(x - m) factor},    size = |c| (1 if c is 0),    factor = size log2(e)
  */
 struct scale {
     float sign, size, factor;

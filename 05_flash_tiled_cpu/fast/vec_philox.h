@@ -27,6 +27,7 @@ INLINE void vec_multiply(uvec a, uint32_t factor, uvec *high, uvec *low)
 #endif
 }
 
+/* philox4x32 of random.h, for LANES counters. */
 INLINE struct vec_philox vec_philox(struct vec_philox counter, uint64_t key)
 {
     uint32_t key_low = (uint32_t)key, key_high = (uint32_t)(key >> 32);

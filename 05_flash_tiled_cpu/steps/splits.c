@@ -1,6 +1,6 @@
 #include "05_flash_tiled_cpu/steps/split_kv.h"
 
-/* Splits per problem, and the fewest keys in one. */
+/* At least WORK tasks, of up to ROWS_OF_WORK queries; at least KEYS keys per split. */
 enum { WORK = 16, ROWS_OF_WORK = 64, KEYS = 128 };
 
 size_t split_count(const struct attention *p)

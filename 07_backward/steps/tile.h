@@ -24,7 +24,10 @@ struct backward_memory {
     float *Q, *O, *dO, *dQ, *K, *V, *dK, *dV, *P, *dS, *lse, *m, *l, *D;
 };
 
-/* Tiles are clipped to the problem's size. Release with backward_memory_free. */
+/*
+ * Tiles are clipped to the problem's size. Allocates all arrays, even those a step does not use.
+ * Release with backward_memory_free.
+ */
 struct backward_memory backward_memory_new(const struct attention *p, struct tile_size size);
 void backward_memory_free(struct backward_memory *fast);
 

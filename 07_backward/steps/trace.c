@@ -11,6 +11,8 @@ enum { MOST_PAIRS = 64, MOST_KEYS = 8, MOST_D = 8 };
 void backward_trace_check(const struct attention *p)
 {
     const size_t pairs = attention_rows(p) * p->Nk;
+    if (score_option(p))
+        options_fail("--trace", "cannot be combined with %s", score_option(p));
     if (pairs > MOST_PAIRS || p->Nk > MOST_KEYS || p->d > MOST_D)
         options_fail("--trace",
                      "expected at most %d pairs, %d keys, and d at most %d, found %zu, %zu and %zu",

@@ -1,6 +1,7 @@
 #include "07_backward/steps/train.h"
 
 #include "07_backward/steps/steps.h"
+#include "common/check/tolerance.h"
 #include "common/cpu/memory.h"
 #include "common/cpu/threads.h"
 #include "common/measure/progress.h"
@@ -59,7 +60,7 @@ static void train_check(const struct options *o)
 
 enum guide { BY_STANDARD, BY_COMPLETE, BY_WRONG_SCALE, GUIDES };
 
-/* fa2 without vectors: the same losses on every machine. */
+/* fa2 without vectors: the same losses of standard on every machine. */
 static void forward(struct lab *lab)
 {
     const struct attention *p = &lab->input.p;
@@ -85,8 +86,9 @@ static struct result by_complete(const struct lab *lab)
     return by_step("complete", lab);
 }
 
-/* complete, or the kernels with --device */
 static const struct chapter *chapter;
+
+/* complete, or the kernels with --device */
 static struct trainer complete_trainer = { "complete", forward, by_complete };
 
 /* (N, d), without a mask */
@@ -158,10 +160,8 @@ static void train_by(enum guide guide, float rate, const float *target, size_t d
 static double largest_distance(const double *a, const double *b)
 {
     double largest = 0.0;
-    for (size_t k = 0; k < DESCENTS; k++) {
-        const double distance = fabs(a[k] - b[k]) / b[k];
-        largest = distance <= largest ? largest : distance;  // NaN is larger
-    }
+    for (size_t k = 0; k < DESCENTS; k++)
+        largest = larger_error(largest, fabs(a[k] - b[k]) / b[k]);
     return largest;
 }
 

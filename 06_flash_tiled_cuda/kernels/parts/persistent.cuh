@@ -142,7 +142,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
             if ((n + 1) * Bc > first_masked_key)
                 mask_keys(&acc, p, i0, n * Bc);
             const bool needs_rescale = lazy_weights(&acc, f.k, rescale);     // 9, 10
-            if (n + 1 < my_tiles) {
+            if (n + 1 < my_tiles) {  // a wait per arm, as in overlap
                 block->K.consumer_wait(done + n + 1);
                 wgmma_wait<0>(flat<D / 2>(acc.O), P);
             } else

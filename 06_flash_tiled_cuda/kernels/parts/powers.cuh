@@ -24,7 +24,10 @@ __device__ static inline struct folded_scale fold(float scale)
              scale < 0.0f ? 0x80008000u : 0u };
 }
 
-/* Call between the wait for Q and a barrier. Threads change only what they copied. */
+/*
+ * Call between the wait for Q and a barrier. With cp.async, a thread changes only the chunks that it
+ * copied; after a TMA copy, every thread must have waited on its mbarrier.
+ */
 template <class TRAITS, class LAYOUT>
 __device__ static inline void flip_query_signs(uint4 *Q, const struct folded_scale &f)
 {
