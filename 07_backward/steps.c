@@ -1,7 +1,8 @@
 /*
- * The chapter's steps in C, in order: a row is all that the program knows of a step (common/program/step.h). `run` is its
- * function; `watched` the same source in the build that counts accesses (common/measure/watch.h), which complete, in vectors, does
- * not have. The kernels' rows are in kernels/host/kernels.c.
+ * The chapter's steps in C, in order: a step's row is its only description (common/program/step.h).
+ * `run` is its function; `watched` the same source in the build that counts accesses
+ * (common/measure/watch.h). complete, being vectorised, has none. The kernels' rows are in
+ * kernels/host/kernels.c.
  */
 #include "07_backward/steps/steps.h"
 #include "07_backward/program.h"

@@ -30,7 +30,7 @@ static const char *const option_names[OPTIONS] = { "none",           "causal",
                                                    "window 255,0",   "every 8th key hidden",
                                                    "half of blocks", "dropout 0.1" };
 
-/* p with one option each. B = 1, Nq = Nk. */
+/* p with the options of option_names. B = 1, Nq = Nk. */
 static void make_option_problems(struct attention p, uint8_t *key_mask, uint8_t *block_mask,
                                  struct attention problems[OPTIONS])
 {

@@ -73,12 +73,12 @@ static void apply_dropout(group_row *P, const struct group *g, const struct head
 }
 
 struct key_span {
-    size_t j0, n, full_keys;     // after full_keys, only the last vector attends
+    size_t j0, n, full_keys;     // after full_keys, only queries of the last vector attend
     const visibility_row *mask;  // a row per key, or NULL
     bool has_masked_keys;        // for all queries, inside the span
 };
 
-/* Square, so that few on a causal diagonal are partial. */
+/* The pieces are square, so that few on a causal diagonal are partial. */
 static enum tile_kind kind_of_piece(const struct group *g, const struct head *a, size_t j0,
                                     size_t end, size_t *n)
 {
@@ -132,7 +132,7 @@ static const float *values(struct workspace *w, struct key_span s, const float *
     return w->V;
 }
 
-/* Merged with softmax_masked, the loop would spill. */
+/* Separate from softmax_masked: a combined loop would spill registers. */
 static void softmax_full(struct group *g, const float *K, size_t d, struct key_span s, group_row *P)
 {
     vec sum[COLUMNS];

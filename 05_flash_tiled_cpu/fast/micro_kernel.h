@@ -36,7 +36,7 @@ INLINE struct block block_product(struct block c, const float *a, ptrdiff_t row,
     return c;
 }
 
-/* For column v alone. A variable v would spill the block. */
+/* For column v alone, a constant: indexing by a variable would spill the block. */
 INLINE struct block column_product(int v, struct block c, const float *a, ptrdiff_t row,
                                    ptrdiff_t step, const vec (*B)[COLUMNS], size_t n)
 {

@@ -81,7 +81,8 @@ INLINE vec vec_pick(ivec where, vec a, vec b)
     return (vec)((where & (ivec)a) | (~where & (ivec)b));
 }
 
-/* b if either is NaN. For 16 lanes, gcc compiles a > b ? a : b to three instructions. */
+/* b if either is NaN. For 16 lanes, gcc compiles a > b ? a : b to three instructions,
+ * hence the intrinsic. */
 INLINE vec vec_max(vec a, vec b)
 {
 #if defined(__AVX512F__)

@@ -11,7 +11,7 @@
 
 // clang-format off
 
-/* Q_i, K_j, V_j and O_i share fast memory; the smaller Br keeps S within another M/4. */
+/* Each of Q_i, K_j, V_j and O_i gets a quarter of M; Br <= d keeps S within another quarter. */
 struct tile_size fa1_size(size_t M, size_t d)
 {
     const size_t Bc = (M - 1) / (4 * d) + 1;                                 // 1

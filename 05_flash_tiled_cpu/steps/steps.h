@@ -21,7 +21,7 @@ struct tile_size fa1_size(size_t M, size_t d);
 struct tile_size fa2_size(size_t M, size_t d);
 struct tile_size standard_size(size_t M, size_t d);
 
-/* The number of splits, by the shape alone. */
+/* The number of splits, which depends only on the shape. */
 size_t split_count(const struct attention *p);
 
 #endif

@@ -17,8 +17,8 @@ struct backward_head {
 struct backward_head backward_head_of(const struct attention *p, size_t n, struct tensors x);
 
 /*
- * Q, O, dO and dQ (Br, d); K, V, dK and dV (Bc, d); P and dS (Br, Bc), where dP is overwritten by
- * dS; lse, m, l and D (Br). Rows are contiguous.
+ * Q, O, dO and dQ (Br, d); K, V, dK and dV (Bc, d); P and dS (Br, Bc), where dS first holds dP;
+ * lse, m, l and D (Br). Rows are contiguous.
  */
 struct backward_memory {
     float *Q, *O, *dO, *dQ, *K, *V, *dK, *dV, *P, *dS, *lse, *m, *l, *D;

@@ -82,7 +82,7 @@ void backward_trace(const struct lab *lab, bool csv)
         for (at.row = 0; at.row < p->Nq; at.row++)
             tell(at, "query", "dQ", a.dQ + at.row * p->d, p->d);
         if (a.h % (p->H / p->Hkv) > 0)
-            continue;  // the head before shares its keys
+            continue;  // printed with the first head that shares these keys
         at.h = kv_head(p, a.h);
         for (at.row = 0; at.row < p->Nk; at.row++)
             tell(at, "key", "dK", a.dK + at.row * p->d, p->d);

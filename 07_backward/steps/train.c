@@ -91,7 +91,7 @@ static const struct chapter *chapter;
 /* complete, or the kernels with --device */
 static struct trainer complete_trainer = { "complete", forward, by_complete };
 
-/* (N, d), without a mask */
+/* The real layer's O without a mask, (N, d); the caller frees it. */
 static float *target_of(const struct options *options, size_t *d)
 {
     const struct options usual = { .window_left = -1, .window_right = -1, .csv = options->csv };

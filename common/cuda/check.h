@@ -56,8 +56,7 @@ static inline void cuda_check(cudaError_t error, const char *call, const char *f
     } while (0)
 
 /*
- * Aborts: a launcher was called for a problem without a kernel, which the program should have
- * rejected.
+ * Aborts: no kernel is compiled for this problem, which the program should have rejected.
  *
  *     not_compiled(__func__, "d = %zu", p->d);
  */

@@ -3,7 +3,7 @@
  *
  * `full` completes when a stage's tile arrives, `empty` when consumers release it.
  *
- * Margin: FlashAttention-2's Algorithm 1.
+ * Right margin: lines of FlashAttention-2's Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 

@@ -1,7 +1,7 @@
 /*
  * A producer, consumers, and the pipelines between them.
  *
- * Margin: FlashAttention-2's Algorithm 1.
+ * Right margin: lines of FlashAttention-2's Algorithm 1.
  */
 #ifndef FLASH_TILED_CUDA_PERSISTENT_CUH
 #define FLASH_TILED_CUDA_PERSISTENT_CUH
@@ -154,7 +154,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
         }
         if (my_tiles == 0)
             block->Q.consumer_release(taken);  // its queries attend to no key
-        for (int n = my_tiles; n < tiles; n++) {  // another has more tiles
+        for (int n = my_tiles; n < tiles; n++) {  // another warpgroup has more tiles
             wait_turn();  // the others have released this stage's last K
             pass_turn();
             block->K.warpgroup_release(done + n);
@@ -174,7 +174,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
         scale_maximum(&acc, f.scale);
         epilogue(&acc, head, i0);                                            // 12 to 15
         for (int n = my_tiles; n < tiles; n++) {
-            block->V.consumer_wait(done + n);  // else it would release the V before this one
+            block->V.consumer_wait(done + n);  // else the release could count for the V before
             block->V.warpgroup_release(done + n);
         }
         done += tiles;

@@ -4,7 +4,7 @@
  * A tile of dQ becomes four boxes in shared memory, which the TMA adds to global memory while the
  * next tile is computed.
  *
- * Margin: FlashAttention-2's Algorithm 2.
+ * Right margin: lines of FlashAttention-2's Algorithm 2.
  */
 #include "07_backward/kernels/parts/wgmma.cuh"
 

@@ -5,7 +5,7 @@
  * first: with a causal mask, keys masked in one are masked in all that follow, so their K, perhaps
  * NaN, becomes 0.
  *
- * Margin: FlashAttention-2's Algorithm 2.
+ * Right margin: lines of FlashAttention-2's Algorithm 2.
  */
 #include "07_backward/kernels/parts/wgmma.cuh"
 

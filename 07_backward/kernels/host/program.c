@@ -148,8 +148,8 @@ static const struct device *trainer_device;
 static enum dtype trainer_type;
 
 /*
- * In 16 bits the passes get a rounded copy of float32 parameters: a step is often smaller than
- * rounding.
+ * Parameters stay in float32 and are rounded for each pass: in 16 bits most updates would be
+ * rounded away.
  */
 static struct lab in_type(const struct lab *lab)
 {
