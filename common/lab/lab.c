@@ -7,6 +7,7 @@
 #include "common/program/attention_load.h"
 #include "common/program/attention_report.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +57,7 @@ static void check_requested(const struct step *step, const struct attention *p,
     if (o->br && !(step->supports & SUPPORTS_BR))
         options_fail("--br", "%s takes its queries in groups that fit the vectors", step->name);
     if (step->stores & STORES_SCORES)
-        extra_check("S and P", 2 * p->Nq * p->Nk);
+        extra_check("S and P", 2.0 * (double)p->Nq * (double)p->Nk);
 }
 
 void lab_choose(struct lab *lab, const char *usual)
@@ -74,6 +75,8 @@ void lab_choose(struct lab *lab, const char *usual)
     lab->only = step_chosen(table, o, usual, &lab->input.p);
     if (!lab->chapter->backward && !lab->only->is_kernel)
         check_requested(lab->only, &lab->input.p, o);
+    if ((double)attention_rows(&lab->input.p) * (double)lab->input.p.Nk > (double)SIZE_MAX)
+        options_fail("--n-q", "expected fewer query-key pairs: here a count has 32 bits");
 }
 
 void lab_title(const struct lab *lab)

@@ -35,8 +35,10 @@ OPENMP := $(shell printf '$(HASH)include <omp.h>\nint main(void){return omp_get_
 # The watched build counts accesses (common/measure/watch.h). -O0 keeps the source's accesses, and clang's
 # option a read before a write to the same address. It excludes other sanitizers. Without -fsanitize=thread,
 # or with WATCH=no, nothing is counted.
-COUNTING := -fno-builtin -fno-sanitize=all -fsanitize=thread $(foreach f,memcpy memmove memset,-D$f=watch_$f) \
+THREADED := -fsanitize=thread#   its calls before each access; common/tools/wasm.mk has another spelling
+COUNTING := -fno-builtin -fno-sanitize=all $(THREADED) $(foreach f,memcpy memmove memset,-D$f=watch_$f) \
             $(if $(IS_CLANG),-mllvm -tsan-instrument-read-before-write=1)
+NM       := nm
 WATCH    := $(shell echo 'int f(int *x) { return *x; }' | $(CC) $(COUNTING) -S -x c - -o /dev/null >/dev/null 2>&1 && echo yes || echo no)
 $(OBJ)/common/measure/watch.o: FLAGS += $(if $(filter yes,$(WATCH)),-O3 -fno-sanitize=all)# what is called, some 10^8 times
 WATCH_FLAGS := -O0 -U_FORTIFY_SOURCE -DIS_WATCHED $(if $(filter yes,$(WATCH)),$(COUNTING))
