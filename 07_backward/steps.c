@@ -58,7 +58,7 @@ static const struct step steps[] = {
     },
     {
         .name = "fa1",
-        .idea = "tiles, outer loop over K, V; dropout drawn again",
+        .idea = "tiles, outer loop over K, V; dropout regenerated",
         .run = fa1_from_lse,
         .watched = WATCHED(backward_fa1),
         .formula = "5 Tc Nq d + …",

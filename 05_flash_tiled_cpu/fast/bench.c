@@ -155,9 +155,9 @@ static void bench_pieces(double seconds)
         const bool once_a_group = k == PIECE_BEGIN || k == PIECE_END;
         *(once_a_group ? &once : &each) += share[k];
         report_line("   %-38s %6.1f %%%s", piece_names[k], 100.0 * share[k],
-                    once_a_group ? "   once, however many the keys" : "");
+                    once_a_group ? "   once per group" : "");
     }
-    report_line("   one after the other: %.0f %% of the peak at N = %d, %.0f %% at N = %d",
+    report_line("   in sequence: %.0f %% of the peak at N = %d, %.0f %% at N = %d",
                 100.0 / (each + once), TILE, 100.0 / (each + once * TILE / LONG), LONG);
 }
 

@@ -235,7 +235,7 @@ TEST(cuda_program, trains_with_the_passes_of_a_device)
         return;
     tells("--train --device cpu",
           (const char *const[]){ "Descent", "cuda_complete", "cuda_complete is never more than",
-                                 "with steps of 1000", NULL });
+                                 "with rate 1000", NULL });
 }
 
 TEST(cuda_program, trains_in_16_bits)

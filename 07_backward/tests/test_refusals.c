@@ -90,9 +90,7 @@ TEST(refusals, of_training_with_another_problem)
         snprintf(arguments, sizeof arguments, "--train %s --csv @/t.csv", others[k]);
         snprintf(name, sizeof name, "%.*s", (int)strcspn(others[k], " ="), others[k]);
         snprintf(part, sizeof part,
-                 "--train: uses its own problem and steps, and cannot be "
-                 "combined with %s\n",
-                 name);
+                 "--train: cannot be combined with %s: --train sets its own problem\n", name);
         refuses(arguments, part);
     }
 }

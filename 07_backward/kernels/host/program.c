@@ -75,8 +75,7 @@ static void check_tiles(const struct options *o)
                                : o->trace ? "--trace"
                                           : NULL;
     if (option)
-        options_fail(option, "expected a step in C with it, and not a CUDA kernel, whose tiles are "
-                             "its own");
+        options_fail(option, "expected a step in C with it: a CUDA kernel has fixed tiles");
 }
 
 static void check_requested(const struct options *o, const struct attention *p)
