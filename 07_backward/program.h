@@ -49,8 +49,8 @@ extern const struct step_table *kernel_table;
 /* Is a CUDA kernel requested, by name, or by a device or dtype that only kernels support? */
 bool wants_kernels(const struct options *options);
 
-/* The trainer for --train: the CUDA kernels, stored in `room`, or NULL without --device. */
-const struct trainer *kernels_trainer(const struct options *options, struct trainer *room);
+/* The trainer for --train: the CUDA kernels, in `storage`, or NULL without --device. */
+const struct trainer *kernels_trainer(const struct options *options, struct trainer *storage);
 
 /* Like kernels->check; without linked kernels, rejects options that need them. */
 void kernels_check(const struct options *options, const struct attention *p);

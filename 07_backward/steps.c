@@ -150,15 +150,15 @@ void kernels_check(const struct options *o, const struct attention *p)
                      "expected a program with CUDA kernels; make 07 builds one");
 }
 
-const struct trainer *kernels_trainer(const struct options *o, struct trainer *room)
+const struct trainer *kernels_trainer(const struct options *o, struct trainer *storage)
 {
     if (!wants_kernels(o))
         return NULL;
     if (kernels)
-        *room = kernels->trainer(o);
+        *storage = kernels->trainer(o);
     else
         kernels_check(o, NULL);  // which refuses them
-    return room;
+    return storage;
 }
 
 bool kernels_ladder(const struct options *o)

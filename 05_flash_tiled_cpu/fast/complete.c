@@ -59,13 +59,13 @@ static void apply_dropout(group_row *P, const struct group *g, const struct head
     for (size_t four = j0 / 4; four * 4 < j0 + n; four++)
         for (int v = 0; v < COLUMNS; v++) {
             const uvec zero = { 0 }, i = (uvec)(group_lanes(v) + (int32_t)g->i0);
-            const struct vec_philox word =
-                vec_philox((struct vec_philox){ { zero + (uint32_t)four, i, zero + (uint32_t)a->h,
-                                                  zero + (uint32_t)a->b } },
+            const struct vec_counter random =
+                vec_philox((struct vec_counter){ { zero + (uint32_t)four, i, zero + (uint32_t)a->h,
+                                                   zero + (uint32_t)a->b } },
                            p->dropout_seed);
             for (size_t w = 0; w < 4; w++) {
                 const size_t j = four * 4 + w;
-                const ivec kept = word.word[w] >> 8 >= p->dropout_threshold;
+                const ivec kept = random.word[w] >> 8 >= p->dropout_threshold;
                 if (j >= j0 && j < j0 + n)
                     P[j - j0][v] = vec_pick(kept, P[j - j0][v] * factor, vec_of(0.0f));
             }

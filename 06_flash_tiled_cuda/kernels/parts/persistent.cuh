@@ -99,10 +99,10 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
     for (int taken = 0;; taken++) {                                          // 3
         block->Q.consumer_wait(taken);
         const struct tile_of_queries &given = block->given;
-        const int head = uniform(given.head), i0 = uniform(given.i0), attended = uniform(given.attended), tiles = uniform(given.tiles);
+        const int head = warp_uniform(given.head), i0 = warp_uniform(given.i0), attended = warp_uniform(given.attended), tiles = warp_uniform(given.tiles);
         if (head == NO_MORE)
             return;
-        const int first_masked_key = uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
+        const int first_masked_key = warp_uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
         const int end_key = keys_attended(p, min(i0 + (int)(warpgroup + 1) * GROUP_ROWS, (int)p.Nq) - 1);
         begin(&acc);                                                         // 5
         if (p.scale <= 0.0f) {

@@ -64,14 +64,14 @@ template <int R, class A> __device__ static inline float (&flat(A &fragments))[R
 }
 
 /* x must be equal in all lanes. The shuffle lets the compiler keep it in a uniform register. */
-__device__ static inline int uniform(int x)
+__device__ static inline int warp_uniform(int x)
 {
     return __shfl_sync(WHOLE_WARP, x, 0);
 }
 
 __device__ static inline unsigned warpgroup_number(void)
 {
-    return (unsigned)uniform((int)threadIdx.x / 128);
+    return (unsigned)warp_uniform((int)threadIdx.x / 128);
 }
 
 /*
@@ -80,7 +80,7 @@ __device__ static inline unsigned warpgroup_number(void)
  */
 __device__ static inline bool one_of_warp(int n)
 {
-    return uniform((int)threadIdx.x / 32) == n && elect_one();
+    return warp_uniform((int)threadIdx.x / 32) == n && elect_one();
 }
 
 /*
