@@ -5,12 +5,12 @@
 void standard_softmax_lanes(const float *restrict x, float *restrict y, size_t n)
 {
     // BEGIN LATER passes
-    const size_t even = n - n % LANES;
+    const size_t whole = n - n % LANES;
     float sum[LANES] = { 0.0f }, l = 0.0f;
-    for (size_t j = 0; j < even; j += LANES)  // pass 1: the sum
+    for (size_t j = 0; j < whole; j += LANES)  // pass 1: the sum
         for (size_t k = 0; k < LANES; k++)
             sum[k] += fast_exp(x[j + k]);
-    for (size_t j = even; j < n; j++)
+    for (size_t j = whole; j < n; j++)
         l += fast_exp(x[j]);
     for (size_t k = 0; k < LANES; k++)
         l += sum[k];

@@ -6,7 +6,7 @@
 
 #include "common/lab/lab.h"
 
-/* steps.c: the steps, in order, and what the program says of itself. */
+/* steps.c: the steps, in order, and the chapter's description. */
 extern const struct step_table table;
 extern const struct chapter chapter;
 
@@ -28,7 +28,7 @@ void predict_complete(const struct attention *p, struct tile_size size, struct a
 void tell_screen(void (*run_steps)(struct lab *lab));
 int tell_part(const struct options *options);
 
-/* How far ALiBi as two more columns of Q and K is from its formula: the largest error of O. */
+/* Largest error in O when ALiBi is folded into two extra columns of Q and K. */
 double story_error_of_bias(void);
 
 #endif

@@ -160,7 +160,7 @@ static const struct step steps[] = {
     },
     {
         .name = "complete",
-        .idea = "every option, at the speed of the last step",
+        .idea = "every option, at the speed of overlap",
         .run = complete,
         .predict = predict_complete,
         .size = fa2_size,

@@ -31,11 +31,11 @@ static const struct step *in_plain_c(const struct attention *p)
 int main(int argc, char **argv)
 {
     struct lab lab = lab_open(&chapter, argc, argv);
-    struct trainer room;
+    struct trainer storage;
     if (lab.o.story)
         return tell_part(&lab.o);
     if (lab.o.train)
-        return train(&lab, kernels_trainer(&lab.o, &room));
+        return train(&lab, kernels_trainer(&lab.o, &storage));
     if (kernels_ladder(&lab.o))
         return lab_close(&lab);
     const bool cuda = wants_kernels(&lab.o), all = lab_asks_for(&lab, "all");

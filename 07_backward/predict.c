@@ -3,7 +3,7 @@
  */
 #include "07_backward/program.h"
 
-/* Five products of 2 d operations for each pair, or so many. */
+/* `products` matrix products, each 2 d operations per pair. */
 static void predict_products(const struct attention *p, size_t products, size_t pairs,
                              struct accesses *a)
 {

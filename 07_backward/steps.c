@@ -1,7 +1,8 @@
 /*
- * The chapter's steps in C, in order: a row is all that the program knows of a step (common/program/step.h). `run` is its
- * function; `watched` the same source in the build that counts accesses (common/measure/watch.h), which complete, in vectors, does
- * not have. The kernels' rows are in kernels/host/kernels.c.
+ * The chapter's steps in C, in order: a step's row is its only description (common/program/step.h).
+ * `run` is its function; `watched` the same source in the build that counts accesses
+ * (common/measure/watch.h). complete, being vectorised, has none. The kernels' rows are in
+ * kernels/host/kernels.c.
  */
 #include "07_backward/steps/steps.h"
 #include "07_backward/program.h"
@@ -57,7 +58,7 @@ static const struct step steps[] = {
     },
     {
         .name = "fa1",
-        .idea = "tiles, outer loop over K, V; dropout drawn again",
+        .idea = "tiles, outer loop over K, V; dropout regenerated",
         .run = fa1_from_lse,
         .watched = WATCHED(backward_fa1),
         .formula = "5 Tc Nq d + …",
@@ -149,15 +150,15 @@ void kernels_check(const struct options *o, const struct attention *p)
                      "expected a program with CUDA kernels; make 07 builds one");
 }
 
-const struct trainer *kernels_trainer(const struct options *o, struct trainer *room)
+const struct trainer *kernels_trainer(const struct options *o, struct trainer *storage)
 {
     if (!wants_kernels(o))
         return NULL;
     if (kernels)
-        *room = kernels->trainer(o);
+        *storage = kernels->trainer(o);
     else
         kernels_check(o, NULL);  // which refuses them
-    return room;
+    return storage;
 }
 
 bool kernels_ladder(const struct options *o)

@@ -7,6 +7,7 @@
 #include "07_backward/steps/forward.h"
 #include "07_backward/steps/steps.h"
 #include "common/check/reference.h"
+#include "common/check/tolerance.h"
 #include "common/cpu/memory.h"
 #include "common/problem/random.h"
 
@@ -147,7 +148,7 @@ static double distance(const struct lab *lab, double *const right[GRADIENTS], fl
             const size_t n = g == DQ ? attention_query_elements(p) : attention_key_elements(p);
             const size_t at = random_between(7, (uint32_t)g, k, 0, n - 1);
             const double off = fabs(difference_at(lab, g, at, h, precision) - right[g][at]);
-            largest = off <= largest ? largest : off;  // NaN is larger
+            largest = larger_error(largest, off);
         }
     return largest;
 }

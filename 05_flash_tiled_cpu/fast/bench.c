@@ -30,7 +30,7 @@ static const char *const option_names[OPTIONS] = { "none",           "causal",
                                                    "window 255,0",   "every 8th key hidden",
                                                    "half of blocks", "dropout 0.1" };
 
-/* p with one option each. B = 1, Nq = Nk. */
+/* p with the options of option_names. B = 1, Nq = Nk. */
 static void make_option_problems(struct attention p, uint8_t *key_mask, uint8_t *block_mask,
                                  struct attention problems[OPTIONS])
 {
@@ -155,15 +155,15 @@ static void bench_pieces(double seconds)
         const bool once_a_group = k == PIECE_BEGIN || k == PIECE_END;
         *(once_a_group ? &once : &each) += share[k];
         report_line("   %-38s %6.1f %%%s", piece_names[k], 100.0 * share[k],
-                    once_a_group ? "   once, however many the keys" : "");
+                    once_a_group ? "   once per group" : "");
     }
-    report_line("   one after the other: %.0f %% of the peak at N = %d, %.0f %% at N = %d",
+    report_line("   in sequence: %.0f %% of the peak at N = %d, %.0f %% at N = %d",
                 100.0 / (each + once), TILE, 100.0 / (each + once * TILE / LONG), LONG);
 }
 
 // ---- the ladder ---------------------------------------------------------------------------------
 
-/* standard, fa2 and the vector steps. */
+/* standard, fa2 and the vector steps, which have no formula; complete on all threads. */
 static size_t choose_rungs(const struct step_table *table, struct rung rungs[ROUND_MOST])
 {
     size_t count = 0;

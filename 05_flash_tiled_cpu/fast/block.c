@@ -1,8 +1,8 @@
 /*
  * Step: the block that keeps the processor busy.
  *
- * Eight sums must be in flight (micro_kernel.h); this block has sixteen, of 8 keys by 2 vectors of
- * queries: 16 multiply-adds for 10 loads, where 4 by 1 needs 5 for 4.
+ * Eight sums must be in flight (micro_kernel.h). With AVX-512 this block has sixteen, of 8 keys by 2
+ * vectors of queries: 16 multiply-adds per 10 loads; a 4 by 1 block needs 5 loads for 4.
  */
 #include "05_flash_tiled_cpu/fast/block.h"
 

@@ -3,7 +3,7 @@
 
 #include "05_flash_tiled_cpu/fast/group.h"
 
-/* Keys past the `remaining` ones score -inf. */
+/* Rows past the `remaining` keys are -inf. */
 INLINE struct block block_scores(const struct group *g, const float *K, size_t d, size_t remaining)
 {
     if (remaining >= ROWS)

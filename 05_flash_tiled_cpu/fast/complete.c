@@ -1,5 +1,5 @@
 /*
- * Every option at the last step's speed, on all cores.
+ * Every option, at the speed of overlap, on all cores.
  *
  * A task is a head, a tile of queries and a split of the keys; tiles with the most keys start
  * first. Threads share no sum, and splits depend on the shape alone.
@@ -59,13 +59,13 @@ static void apply_dropout(group_row *P, const struct group *g, const struct head
     for (size_t four = j0 / 4; four * 4 < j0 + n; four++)
         for (int v = 0; v < COLUMNS; v++) {
             const uvec zero = { 0 }, i = (uvec)(group_lanes(v) + (int32_t)g->i0);
-            const struct vec_philox word =
-                vec_philox((struct vec_philox){ { zero + (uint32_t)four, i, zero + (uint32_t)a->h,
-                                                  zero + (uint32_t)a->b } },
+            const struct vec_counter random =
+                vec_philox((struct vec_counter){ { zero + (uint32_t)four, i, zero + (uint32_t)a->h,
+                                                   zero + (uint32_t)a->b } },
                            p->dropout_seed);
             for (size_t w = 0; w < 4; w++) {
                 const size_t j = four * 4 + w;
-                const ivec kept = word.word[w] >> 8 >= p->dropout_threshold;
+                const ivec kept = random.word[w] >> 8 >= p->dropout_threshold;
                 if (j >= j0 && j < j0 + n)
                     P[j - j0][v] = vec_pick(kept, P[j - j0][v] * factor, vec_of(0.0f));
             }
@@ -73,12 +73,12 @@ static void apply_dropout(group_row *P, const struct group *g, const struct head
 }
 
 struct key_span {
-    size_t j0, n, full_keys;     // after full_keys, only the last vector attends
+    size_t j0, n, full_keys;     // after full_keys, only queries of the last vector attend
     const visibility_row *mask;  // a row per key, or NULL
     bool has_masked_keys;        // for all queries, inside the span
 };
 
-/* Square, so that few on a causal diagonal are partial. */
+/* The pieces are square, so that few on a causal diagonal are partial. */
 static enum tile_kind kind_of_piece(const struct group *g, const struct head *a, size_t j0,
                                     size_t end, size_t *n)
 {
@@ -132,7 +132,7 @@ static const float *values(struct workspace *w, struct key_span s, const float *
     return w->V;
 }
 
-/* Merged with softmax_masked, the loop would spill. */
+/* Separate from softmax_masked: a combined loop would spill registers. */
 static void softmax_full(struct group *g, const float *K, size_t d, struct key_span s, group_row *P)
 {
     vec sum[COLUMNS];

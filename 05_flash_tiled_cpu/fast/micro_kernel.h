@@ -4,8 +4,8 @@
  *     c(r, v) += sum over k of a(r, k) B(k, v)          r < ROWS, v < COLUMNS vectors
  *
  * a(r, k) is broadcast. A multiply-add takes four cycles and two start per cycle, so eight sums
- * must be in flight. Square blocks need the fewest loads; they must fit 32 registers (AVX-512,
- * NEON) or 16.
+ * must be in flight. The more even ROWS and COLUMNS, the fewer loads; the block must fit 32
+ * registers (AVX-512, NEON) or 16.
  */
 #ifndef FLASH_TILED_MICRO_KERNEL_H
 #define FLASH_TILED_MICRO_KERNEL_H
@@ -36,7 +36,7 @@ INLINE struct block block_product(struct block c, const float *a, ptrdiff_t row,
     return c;
 }
 
-/* For column v alone. A variable v would spill the block. */
+/* For column v alone, a constant: indexing by a variable would spill the block. */
 INLINE struct block column_product(int v, struct block c, const float *a, ptrdiff_t row,
                                    ptrdiff_t step, const vec (*B)[COLUMNS], size_t n)
 {

@@ -52,10 +52,11 @@ static void scores_and_weights(void *arg)
 static void outputs(void *arg)
 {
     struct work_of_pieces *w = arg;
-    vec zero[COLUMNS];  // discards O, which repeated runs would overflow
+    vec discard[COLUMNS];  // a factor, so that O does not overflow over repeated runs
     for (int v = 0; v < COLUMNS; v++)
-        zero[v] = vec_of(0.0f);
-    block_outputs(&w->g, zero, w->a.V, w->a.p->d, (const group_row *)w->P, w->a.p->Nk, w->a.p->Nk);
+        discard[v] = vec_of(0.0f);
+    block_outputs(&w->g, discard, w->a.V, w->a.p->d, (const group_row *)w->P, w->a.p->Nk,
+                  w->a.p->Nk);
 }
 
 static void end(void *arg)

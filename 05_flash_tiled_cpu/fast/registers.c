@@ -10,7 +10,7 @@
 
 enum { ROWS_AT_ONCE = 4 };
 
-/* c(r, i) += sum over k of a(r, k) B(k, i), for AT_ONCE rows and a vector of queries i. */
+/* c(r, i) += sum over k of a(r, k) B(k, i), for ROWS_AT_ONCE rows r and a vector of queries i. */
 INLINE void product(float *c, const float *a, size_t row, size_t step, const float *B, size_t n)
 {
     vec sum[ROWS_AT_ONCE];

@@ -20,7 +20,7 @@ enum { LANES = 4 };
  * Queries are multiplied only by the sign of the scale c (0 if c is 0), because scaling score
  * differences instead rounds less. With x = sign q.k
  *
- *     e^{c q.k} / e^{|c| m} = 2^{(x - m) factor},    size = |c|,    factor = |c| log2(e)
+ *     e^{c q.k} / e^{|c| m} = 2^{(x - m) factor},    size = |c| (1 if c is 0),    factor = size log2(e)
  */
 struct scale {
     float sign, size, factor;
@@ -81,7 +81,8 @@ INLINE vec vec_pick(ivec where, vec a, vec b)
     return (vec)((where & (ivec)a) | (~where & (ivec)b));
 }
 
-/* b if either is NaN. For 16 lanes, gcc compiles a > b ? a : b to three instructions. */
+/* b if either is NaN. For 16 lanes, gcc compiles a > b ? a : b to three instructions,
+ * hence the intrinsic. */
 INLINE vec vec_max(vec a, vec b)
 {
 #if defined(__AVX512F__)

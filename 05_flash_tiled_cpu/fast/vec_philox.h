@@ -7,11 +7,11 @@
 typedef uint64_t wide_uvec __attribute__((vector_size(8 * LANES)));
 #endif
 
-struct vec_philox {
+struct vec_counter {
     uvec word[4];
 };
 
-/* gcc compiles the portable code to slow 64 x 64-bit multiplications. */
+/* gcc turns the portable code into 64 x 64-bit multiplications, hence the intrinsics. */
 INLINE void vec_multiply(uvec a, uint32_t factor, uvec *high, uvec *low)
 {
 #if defined(__AVX512F__)
@@ -27,15 +27,16 @@ INLINE void vec_multiply(uvec a, uint32_t factor, uvec *high, uvec *low)
 #endif
 }
 
-INLINE struct vec_philox vec_philox(struct vec_philox counter, uint64_t key)
+/* philox4x32 of random.h, for LANES counters. */
+INLINE struct vec_counter vec_philox(struct vec_counter counter, uint64_t key)
 {
     uint32_t key_low = (uint32_t)key, key_high = (uint32_t)(key >> 32);
     for (int round = 0; round < 10; round++) {
         uvec a_high, a_low, b_high, b_low;
         vec_multiply(counter.word[0], 0xD2511F53, &a_high, &a_low);
         vec_multiply(counter.word[2], 0xCD9E8D57, &b_high, &b_low);
-        counter = (struct vec_philox){ { b_high ^ counter.word[1] ^ key_low, b_low,
-                                         a_high ^ counter.word[3] ^ key_high, a_low } };
+        counter = (struct vec_counter){ { b_high ^ counter.word[1] ^ key_low, b_low,
+                                          a_high ^ counter.word[3] ^ key_high, a_low } };
         key_low += 0x9E3779B9;
         key_high += 0xBB67AE85;
     }

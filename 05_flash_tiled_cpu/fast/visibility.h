@@ -20,7 +20,7 @@ INLINE int visible_to_any(const visibility_row row)
     return vec_any(all);
 }
 
-/* Visible in a vector other than `column`? */
+/* Is the key visible to any query outside vector `column`? */
 INLINE int visible_outside(int column, const visibility_row row)
 {
     ivec all = { 0 };

@@ -1,5 +1,5 @@
 /*
- * FlashAttention.                              Nq d + 2 Nq + 2 Nk d + Tc (3 Nq d + 4 Nq) accesses
+ * FlashAttention.                              Nq d + 5 Nq + 2 Nk d + Tc (3 Nq d + 4 Nq) accesses
  *
  * A block of keys, once loaded, serves all queries. O, l and m are reloaded and stored for
  * every block, merged as in chapter 03.
@@ -11,14 +11,14 @@
 
 // clang-format off
 
-/* Q_i, K_j, V_j and O_i share fast memory; the smaller Br keeps S within another M/4. */
+/* Each of Q_i, K_j, V_j and O_i gets a quarter of M; Br <= d keeps S within another quarter. */
 struct tile_size fa1_size(size_t M, size_t d)
 {
     const size_t Bc = (M - 1) / (4 * d) + 1;                                 // 1
     return (struct tile_size){ .Br = min(Bc, d), .Bc = Bc };
 }
 
-/* Turns row r of S into weights; rescales O. */
+/* Turns row r of S into weights, updates m and l, rescales O; weights and O are divided by l. */
 static void fa1_row(struct fast_memory *fast, size_t r, size_t cols, size_t d)
 {
     float *S = fast->S + r * cols, *O = fast->O + r * d, *m = &fast->m[r], *l = &fast->l[r];

@@ -12,7 +12,7 @@ enum moment {
 typedef void observer(void *context, enum moment moment, const struct head *a, struct tile t,
                       const struct fast_memory *fast);
 
-/* Until the next call; NULL removes it. */
+/* Replaces the observer; NULL removes it. */
 void set_observer(observer *who, void *context);
 
 extern observer *observing;

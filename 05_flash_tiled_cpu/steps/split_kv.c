@@ -20,9 +20,9 @@ void split_combine(struct split *a, const struct split *b, size_t d)
     // BEGIN SOLUTION
     const struct softmax_state state =
         softmax_merge((struct softmax_state){ a->m, a->l }, (struct softmax_state){ b->m, b->l });
-    const float of_a = exp_minus(a->m, state.m), of_b = exp_minus(b->m, state.m);
+    const float factor_a = exp_minus(a->m, state.m), factor_b = exp_minus(b->m, state.m);
     for (size_t k = 0; k < d; k++)
-        a->o[k] = a->o[k] * of_a + b->o[k] * of_b;
+        a->o[k] = a->o[k] * factor_a + b->o[k] * factor_b;
     a->m = state.m;
     a->l = state.l;
     // END SOLUTION

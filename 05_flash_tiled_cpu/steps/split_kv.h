@@ -8,7 +8,7 @@ struct split {
     float m, l, o[ATTENTION_MAX_D];
 };
 
-/* Adds b's keys to a, in any order up to rounding. */
+/* Adds b's keys to a, in any order but for rounding. */
 void split_combine(struct split *a, const struct split *b, size_t d);
 
 /* In slow memory: m and l (B, H, Nq, count), O (B, H, Nq, count, d). */
@@ -23,7 +23,7 @@ void splits_free(struct splits *splits);
 /* The first key of split s. */
 size_t splits_begin(const struct splits *splits, const struct attention *p, size_t s);
 
-/* Stores t's queries as split s. */
+/* Stores the results of t's queries for split s. */
 void splits_store(const struct splits *splits, size_t s, struct head a, struct tile t,
                   const struct fast_memory *fast);
 

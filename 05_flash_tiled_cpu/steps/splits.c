@@ -1,12 +1,13 @@
 #include "05_flash_tiled_cpu/steps/split_kv.h"
 
-/* Splits per problem, and the fewest keys in one. */
-enum { WORK = 16, ROWS_OF_WORK = 64, KEYS = 128 };
+/* Splits for TARGET_TASKS tasks, of up to TASK_QUERIES queries and at least MIN_SPLIT_KEYS keys. */
+enum { TARGET_TASKS = 16, TASK_QUERIES = 64, MIN_SPLIT_KEYS = 128 };
 
 size_t split_count(const struct attention *p)
 {
-    const size_t without = p->B * p->H * ((p->Nq - 1) / ROWS_OF_WORK + 1);
-    return min((WORK - 1) / without + 1, p->Nk < KEYS ? 1 : p->Nk / KEYS);
+    const size_t tasks_unsplit = p->B * p->H * ((p->Nq - 1) / TASK_QUERIES + 1);
+    return min((TARGET_TASKS - 1) / tasks_unsplit + 1,
+               p->Nk < MIN_SPLIT_KEYS ? 1 : p->Nk / MIN_SPLIT_KEYS);
 }
 
 struct splits splits_new(const struct attention *p)

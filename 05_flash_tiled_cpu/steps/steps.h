@@ -11,8 +11,8 @@
  *
  * Steps standard to fa2 ignore masks and dropout, masks ignores dropout. standard and block_matmul
  * write no lse; standard needs 2 Nq Nk more elements, and makes rows of -inf NaN. From masks on, a
- * fully masked tile is not read. Only complete uses threads, whose number does not change its
- * result.
+ * fully masked tile is not read. Only threads and complete use several threads, whose
+ * number does not change the result.
  */
 attention_step fa1, fa2, complete;  // the only ones called directly
 
@@ -21,7 +21,7 @@ struct tile_size fa1_size(size_t M, size_t d);
 struct tile_size fa2_size(size_t M, size_t d);
 struct tile_size standard_size(size_t M, size_t d);
 
-/* The number of splits, by the shape alone. */
+/* The number of splits, which depends only on the shape. */
 size_t split_count(const struct attention *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* Only tile_load and tile_store touch slow memory. */
+/* tile_load and tile_store access slow memory, the other functions here only fast memory. */
 #ifndef FLASH_TILED_TILE_H
 #define FLASH_TILED_TILE_H
 

@@ -67,11 +67,11 @@ TEST(transpose, puts_every_element_across_the_diagonal)
 TEST(philox, in_lanes_is_philox_in_each_lane)
 {
     for (uint32_t k = 0; k < 200; k++) {
-        struct vec_philox counter;
+        struct vec_counter counter;
         for (int w = 0; w < 4; w++)
             for (int lane = 0; lane < LANES; lane++)
                 counter.word[w][lane] = 0x9E3779B9U * (k + 1) * (uint32_t)(w + 7 * lane + 1);
-        const struct vec_philox got = vec_philox(counter, 0x0123456789ABCDEF + k);
+        const struct vec_counter got = vec_philox(counter, 0x0123456789ABCDEF + k);
         for (int lane = 0; lane < LANES; lane++) {
             struct philox one;
             for (int w = 0; w < 4; w++)

@@ -132,15 +132,15 @@ void keys_dropout_factors(group_row *Z, const struct keys *k, const struct backw
             const uvec i = (uvec)group_lanes(0) + (uint32_t)(i0 + r);
             vec square[LANES];
             for (size_t four = j0 / 4; four * 4 < j0 + LANES; four++) {
-                const struct vec_philox word = vec_philox(
-                    (struct vec_philox){ { zero + (uint32_t)four, i, zero + (uint32_t)a->h,
-                                           zero + (uint32_t)a->b } },
+                const struct vec_counter random = vec_philox(
+                    (struct vec_counter){ { zero + (uint32_t)four, i, zero + (uint32_t)a->h,
+                                            zero + (uint32_t)a->b } },
                     p->dropout_seed);
                 for (size_t w = 0; w < 4; w++) {
                     const size_t j = four * 4 + w;
                     if (j >= j0 && j < j0 + LANES)
-                        square[j - j0] = vec_pick(word.word[w] >> 8 >= p->dropout_threshold, factor,
-                                                  vec_of(0.0f));
+                        square[j - j0] = vec_pick(random.word[w] >> 8 >= p->dropout_threshold,
+                                                  factor, vec_of(0.0f));
                 }
             }
             transpose(square);

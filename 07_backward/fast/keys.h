@@ -1,8 +1,8 @@
 /*
  * A group of keys, one per lane of COLUMNS vectors.
  *
- * K and V are transposed once, dK and dV at the end. Four products use chapter 05's micro-kernel;
- * dQ = dS K sums over keys, so lanes hold elements of K, in panels of GROUP.
+ * K and V are transposed once, dK and dV at the end. All five products use chapter 05's
+ * micro-kernel; dQ = dS K sums over keys, so its lanes hold elements of K, in panels of GROUP.
  */
 #ifndef BACKWARD_KEYS_H
 #define BACKWARD_KEYS_H
@@ -14,7 +14,7 @@ struct keys {
     group_row *K, *V, *dK, *dV;  // d rows each; dK is unscaled
     group_row *rows;             // K untransposed: panel n, key c at [n GROUP + c]
     group_row *with_zeros;       // the same with masked keys 0, or NULL
-    const group_row *selected;   // rows, with_zeros, or NULL: skipped
+    const group_row *selected;   // rows, with_zeros, or NULL if skipped
     size_t first, end;           // range of visible keys
     size_t q_first, q_end;       // range of their queries, in blocks of ROWS
     size_t j0, cols;             // first key, number of keys
@@ -39,7 +39,7 @@ struct keys keys_new(group_row **left, size_t d, bool has_masked_keys);
 /* Loads keys, 0 in unused lanes; dK = dV = 0. */
 void keys_begin(struct keys *k, const struct backward_head *a, size_t j0, size_t cols);
 
-/* The scale, or 1 if a modified score's slope includes it. */
+/* What dQ and dK are multiplied by: the scale, or 1 if a modified score's slope includes it. */
 INLINE float gradient_factor(const struct attention *p)
 {
     return score_option(p) ? 1.0f : p->scale;
@@ -51,7 +51,7 @@ void keys_end(const struct keys *k, const struct backward_head *a);
 void keys_visible(visibility_row *mask, const struct keys *k, const struct backward_head *a,
                   size_t i0, size_t n);
 
-/* Row r: 1/(1 - P) for weights of query i0 + r that dropout keeps, else 0. */
+/* Row r: 1/(1 - p->dropout) for weights of query i0 + r that dropout keeps, else 0. */
 void keys_dropout_factors(group_row *Z, const struct keys *k, const struct backward_head *a,
                           size_t i0, size_t n);
 

@@ -16,7 +16,7 @@ static bool may_attend_to_nothing(const struct attention *p)
     return p->key_mask || p->block_mask || band.high < 0 || last + band.low >= (ptrdiff_t)p->Nk;
 }
 
-/* One allocation: page faults of many small ones take a tenth of the time if N is small. */
+/* Not one allocation per array: their page faults take a tenth of the time if N is small. */
 struct workspace workspace_new(const struct attention *p, struct tile_size size)
 {
     const size_t d = p->d, groups = (size.Bc - 1) / GROUP + 1, rows = rounded_up(size.Br);
@@ -210,7 +210,10 @@ static struct query_span queries_that_attend(const struct workspace *w, const st
     return (struct query_span){ s.first, s.first_full / ROWS * ROWS, rounded_up(s.end) };
 }
 
-/* Fully masked keys between others become 0, as they may be NaN. */
+/*
+ * For dQ = dS K: first, end and selected. Keys between them that no query attends to become 0, as
+ * they may be NaN.
+ */
 static void select_keys(const struct workspace *w, struct keys *k, size_t rows, size_t d)
 {
     visibility_row any = { { 0 } };

@@ -13,8 +13,8 @@ struct workspace {
     group_row *dQ;  // panel n, query r at [n padded + r]
     visibility_row *mask;
     float *Q,
-        *dO;  // copies with zeros for queries without keys, or NULL
-    float *lse, *D;
+        *dO;         // copies with zeros for queries without keys, or NULL
+    float *lse, *D;  // log2(e) lse, or +inf instead of -inf; and D
 };
 
 struct workspace workspace_new(const struct attention *p, struct tile_size size);

@@ -22,7 +22,7 @@ struct backward_arrays {
     uint16_t *dQ16, *dK16, *dV16;                  // for store
 };
 
-/* Cleared where blocks add to dQ. */
+/* The bytes of dQ, which launchers of kernels that add to it clear first. */
 static inline size_t dQ_bytes(const struct attention *p)
 {
     return p->B * p->H * p->Nq * p->d * sizeof(float);
@@ -36,8 +36,8 @@ static inline size_t turn_count(const struct attention *p)
 
 /*
  * Starts the kernels for problem p, with masks in device memory, on a stream of the current
- * device. B H <= 65 535. Queries without keys add nothing, and in complete may hold anything; keys
- * without queries may hold anything, and get dK = dV = 0.
+ * device. B H <= 65 535. Queries that attend to no key add nothing, and in complete may be
+ * uninitialised; keys without queries may be, and get dK = dV = 0.
  *
  * float32, d <= 128: standard to deterministic support scale and causal mask, Hkv = H; complete
  * all but score_option. 16 bits: mma_split and mma the same for d = 64 and 128, compute

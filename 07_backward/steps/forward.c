@@ -67,7 +67,7 @@ void backward_input(struct lab *lab)
     else
         report_line("dO: normal numbers, seed %llu", (unsigned long long)lab->o.seed);
     if (lab->o.dtype != DTYPE_F32)
-        report_line("and so are dO and the forward pass's O");
+        report_line("dO and the forward pass's O are rounded too");
 }
 
 struct lab backward_random(const struct chapter *chapter, struct attention p,

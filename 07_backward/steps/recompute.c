@@ -6,7 +6,7 @@
  *     P_ij = e^{S_ij - lse_i}          D_i = sum over j of P_ij dP_ij = dO_i.O_i
  *
  * D_i = dO_i.O_i needs no pairs, so one pass is enough. dK and dV are updated in slow memory for
- * every pair.
+ * every pair, so every query head needs its own key head.
  */
 #include "07_backward/steps/tile.h"
 

@@ -5,7 +5,7 @@
  *     P  = softmax(S)         dP = dO V^T           dS_ij = P_ij (dP_ij - D_i)
  *                             dQ = scale dS K       dK    = scale dS^T Q
  *
- * Every N^2 matrix is stored, as in a framework that differentiates each operation. Five tiled
+ * Every N^2 matrix is stored, as automatic differentiation of each operation does. Five tiled
  * products of 2 Nq Nk d operations.
  */
 #include "07_backward/steps/tile.h"

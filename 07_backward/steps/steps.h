@@ -12,6 +12,6 @@
  * dropout, only complete Hkv < H and threads, whose number does not change the result.
  */
 attention_step backward_standard, backward_fa2,
-    backward_complete;  // the only ones called directly
+    backward_complete;  // for other files; the rest are declared in steps.c
 
 #endif

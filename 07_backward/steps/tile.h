@@ -17,14 +17,17 @@ struct backward_head {
 struct backward_head backward_head_of(const struct attention *p, size_t n, struct tensors x);
 
 /*
- * Q, O, dO and dQ (Br, d); K, V, dK and dV (Bc, d); P and dS (Br, Bc), where dP is overwritten by
- * dS; lse, m, l and D (Br). Rows are contiguous.
+ * Q, O, dO and dQ (Br, d); K, V, dK and dV (Bc, d); P and dS (Br, Bc), where dS first holds dP;
+ * lse, m, l and D (Br). Rows are contiguous.
  */
 struct backward_memory {
     float *Q, *O, *dO, *dQ, *K, *V, *dK, *dV, *P, *dS, *lse, *m, *l, *D;
 };
 
-/* Tiles are clipped to the problem's size. Release with backward_memory_free. */
+/*
+ * Tiles are clipped to the problem's size. Allocates all arrays, even those a step does not use.
+ * Release with backward_memory_free.
+ */
 struct backward_memory backward_memory_new(const struct attention *p, struct tile_size size);
 void backward_memory_free(struct backward_memory *fast);
 

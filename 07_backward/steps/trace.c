@@ -6,15 +6,17 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { MOST_PAIRS = 64, MOST_KEYS = 8, MOST_D = 8 };
+enum { MAX_PAIRS = 64, MAX_KEYS = 8, MAX_D = 8 };
 
 void backward_trace_check(const struct attention *p)
 {
     const size_t pairs = attention_rows(p) * p->Nk;
-    if (pairs > MOST_PAIRS || p->Nk > MOST_KEYS || p->d > MOST_D)
+    if (score_option(p))
+        options_fail("--trace", "cannot be combined with %s", score_option(p));
+    if (pairs > MAX_PAIRS || p->Nk > MAX_KEYS || p->d > MAX_D)
         options_fail("--trace",
                      "expected at most %d pairs, %d keys, and d at most %d, found %zu, %zu and %zu",
-                     MOST_PAIRS, MOST_KEYS, MOST_D, pairs, p->Nk, p->d);
+                     MAX_PAIRS, MAX_KEYS, MAX_D, pairs, p->Nk, p->d);
 }
 
 struct place {
@@ -22,13 +24,14 @@ struct place {
     bool csv;
 };
 
-static void tell(struct place at, const char *of, const char *what, const float *x, size_t n)
+static void print_row(struct place at, const char *kind, const char *label, const float *x,
+                      size_t n)
 {
     char row[200];
     for (size_t k = 0; k < n && at.csv; k++)
-        printf("%zu,%zu,%s,%s,%zu,%zu,%.9g\n", at.b, at.h, what, of, at.row, k, (double)x[k]);
+        printf("%zu,%zu,%s,%s,%zu,%zu,%.9g\n", at.b, at.h, label, kind, at.row, k, (double)x[k]);
     if (!at.csv)
-        report_line("b %zu, h %zu   %-5s %zu   %-3s %s", at.b, at.h, of, at.row, what,
+        report_line("b %zu, h %zu   %-5s %zu   %-3s %s", at.b, at.h, kind, at.row, label,
                     report_row("%6.3f", x, n, row, sizeof row));
 }
 
@@ -36,7 +39,7 @@ static void trace_query(const struct backward_head *a, size_t i, struct place at
 {
     const struct attention *p = a->p;
     const float factor = (float)(1.0 / (1.0 - p->dropout));
-    float S[MOST_KEYS], P[MOST_KEYS], dP[MOST_KEYS], dS[MOST_KEYS], D = 0.0f;
+    float S[MAX_KEYS], P[MAX_KEYS], dP[MAX_KEYS], dS[MAX_KEYS], D = 0.0f;
     for (size_t k = 0; k < p->d; k++)
         D += a->dO[i * p->d + k] * a->O[i * p->d + k];
     for (size_t j = 0; j < p->Nk; j++) {
@@ -51,12 +54,12 @@ static void trace_query(const struct backward_head *a, size_t i, struct place at
         P[j] *= Z;
     }
     at.row = i;
-    tell(at, "query", "S", S, p->Nk);
-    tell(at, "query", "P", P, p->Nk);
-    tell(at, "query", "O", a->O + i * p->d, p->d);
-    tell(at, "query", "dP", dP, p->Nk);
-    tell(at, "query", "D", &D, 1);
-    tell(at, "query", "dS", dS, p->Nk);
+    print_row(at, "query", "S", S, p->Nk);
+    print_row(at, "query", "P", P, p->Nk);
+    print_row(at, "query", "O", a->O + i * p->d, p->d);
+    print_row(at, "query", "dP", dP, p->Nk);
+    print_row(at, "query", "D", &D, 1);
+    print_row(at, "query", "dS", dS, p->Nk);
 }
 
 void backward_trace(const struct lab *lab, bool csv)
@@ -78,14 +81,14 @@ void backward_trace(const struct lab *lab, bool csv)
         for (size_t i = 0; i < p->Nq; i++)
             trace_query(&a, i, at);
         for (at.row = 0; at.row < p->Nq; at.row++)
-            tell(at, "query", "dQ", a.dQ + at.row * p->d, p->d);
+            print_row(at, "query", "dQ", a.dQ + at.row * p->d, p->d);
         if (a.h % (p->H / p->Hkv) > 0)
-            continue;  // the head before shares its keys
+            continue;  // printed with the first head that shares these keys
         at.h = kv_head(p, a.h);
         for (at.row = 0; at.row < p->Nk; at.row++)
-            tell(at, "key", "dK", a.dK + at.row * p->d, p->d);
+            print_row(at, "key", "dK", a.dK + at.row * p->d, p->d);
         for (at.row = 0; at.row < p->Nk; at.row++)
-            tell(at, "key", "dV", a.dV + at.row * p->d, p->d);
+            print_row(at, "key", "dV", a.dV + at.row * p->d, p->d);
     }
     outputs_free(&x);
 }

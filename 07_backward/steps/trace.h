@@ -3,12 +3,12 @@
 
 #include "07_backward/steps/forward.h"
 
-/* Exits unless the problem is small enough to print. */
+/* Exits unless the problem is small enough to print, and its scores are not modified. */
 void backward_trace_check(const struct attention *p);
 
 /*
- * S, P, O, dP, D and dS per query, then dQ, dK and dV. S of masked pairs is -inf; P includes
- * dropout.
+ * S, P, O, dP, D and dS per query, then dQ, dK and dV. S of masked pairs is -inf; P and dP
+ * include dropout.
  */
 void backward_trace(const struct lab *lab, bool csv);
 

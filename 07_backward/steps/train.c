@@ -1,6 +1,7 @@
 #include "07_backward/steps/train.h"
 
 #include "07_backward/steps/steps.h"
+#include "common/check/tolerance.h"
 #include "common/cpu/memory.h"
 #include "common/cpu/threads.h"
 #include "common/measure/progress.h"
@@ -10,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { N = 64, DESCENTS = 300, LINE = 80 };
+enum { N = 64, STEPS = 300, LINE_BYTES = 80 };
 static const float RATE = 200.0f, LONG_RATE = 1000.0f;
 
 static void train_check(const struct options *o)
@@ -52,14 +53,13 @@ static void train_check(const struct options *o)
     };
     for (size_t k = 0; k < sizeof others / sizeof others[0]; k++)
         if (others[k].given)
-            options_fail("--train",
-                         "uses its own problem and steps, and cannot be combined with %s",
+            options_fail("--train", "cannot be combined with %s: --train sets its own problem",
                          others[k].name);
 }
 
 enum guide { BY_STANDARD, BY_COMPLETE, BY_WRONG_SCALE, GUIDES };
 
-/* fa2 without vectors: the same losses on every machine. */
+/* fa2 without vectors: the same losses of standard on every machine. */
 static void forward(struct lab *lab)
 {
     const struct attention *p = &lab->input.p;
@@ -68,7 +68,7 @@ static void forward(struct lab *lab)
     fa2(p, (struct tile_size){ 32, 32 }, lab->x);
 }
 
-static struct result by_step(const char *name, const struct lab *lab)
+static struct result run_backward(const char *name, const struct lab *lab)
 {
     const struct step *step = step_named(lab->chapter->table, name);
     const size_t d = lab->input.p.d;
@@ -77,20 +77,21 @@ static struct result by_step(const char *name, const struct lab *lab)
 
 static struct result by_standard(const struct lab *lab)
 {
-    return by_step("standard", lab);
+    return run_backward("standard", lab);
 }
 
 static struct result by_complete(const struct lab *lab)
 {
-    return by_step("complete", lab);
+    return run_backward("complete", lab);
 }
 
-/* complete, or the kernels with --device */
 static const struct chapter *chapter;
+
+/* complete, or the kernels with --device */
 static struct trainer complete_trainer = { "complete", forward, by_complete };
 
-/* (N, d), without a mask */
-static float *target_of(const struct options *options, size_t *d)
+/* The real layer's O without a mask, (N, d); the caller frees it. */
+static float *load_target(const struct options *options, size_t *d)
 {
     const struct options usual = { .window_left = -1, .window_right = -1, .csv = options->csv };
     struct attention_input real = attention_input_load(&usual);
@@ -110,33 +111,33 @@ static double loss_of(const struct lab *lab, const float *target, float *dO)
     const size_t n = attention_query_elements(&lab->input.p);
     double loss = 0.0;
     for (size_t k = 0; k < n; k++) {
-        const float off = lab->x.O[k] - target[k];
-        loss += 0.5 * (double)off * (double)off / (double)n;
-        dO[k] = off / (float)n;
+        const float error = lab->x.O[k] - target[k];
+        loss += 0.5 * (double)error * (double)error / (double)n;
+        dO[k] = error / (float)n;
     }
     return loss;
 }
 
-static void step_down(float *x, const float *gradient, size_t n, float rate)
+static void update(float *x, const float *gradient, size_t n, float rate)
 {
     for (size_t k = 0; k < n; k++)
         x[k] -= rate * gradient[k];
 }
 
 /* Returns the loss before the step. */
-static double descend(struct lab *lab, const float *target, enum guide guide, float rate)
+static double train_step(struct lab *lab, const float *target, enum guide guide, float rate)
 {
     const struct attention *p = &lab->input.p;
     const struct trainer standard = { "standard", forward, by_standard };
     const struct trainer *trainer = guide == BY_COMPLETE ? &complete_trainer : &standard;
-    const float missing_scale = guide == BY_WRONG_SCALE ? 1.0f / p->scale : 1.0f;
+    const float unscale = guide == BY_WRONG_SCALE ? 1.0f / p->scale : 1.0f;
     const size_t n = attention_query_elements(p);
     trainer->forward(lab);
     const double loss = loss_of(lab, target, (float *)lab->x.dO);
     struct result r = trainer->backward(lab);
-    step_down(lab->input.Q, r.of[DQ], n, rate * missing_scale);
-    step_down(lab->input.K, r.of[DK], n, rate * missing_scale);
-    step_down(lab->input.V, r.of[DV], n, rate);
+    update(lab->input.Q, r.of[DQ], n, rate * unscale);
+    update(lab->input.K, r.of[DK], n, rate * unscale);
+    update(lab->input.V, r.of[DV], n, rate);
     result_free(&r);
     forward_free(&lab->x);
     return loss;
@@ -144,12 +145,12 @@ static double descend(struct lab *lab, const float *target, enum guide guide, fl
 
 static void train_by(enum guide guide, float rate, const float *target, size_t d, double *losses)
 {
-    const struct options made = { .seed = 5 };
-    struct lab lab = backward_random(chapter, attention_of(1, 1, 1, N, N, d), &made);
+    const struct options options = { .seed = 5 };
+    struct lab lab = backward_random(chapter, attention_of(1, 1, 1, N, N, d), &options);
     forward_free(&lab.x);
-    for (size_t k = 0; k < DESCENTS; k++) {
-        progress("descending", k, DESCENTS);
-        losses[k] = descend(&lab, target, guide, rate);
+    for (size_t k = 0; k < STEPS; k++) {
+        progress("descending", k, STEPS);
+        losses[k] = train_step(&lab, target, guide, rate);
     }
     progress("descending", 1, 1);
     backward_release(&lab);
@@ -158,20 +159,18 @@ static void train_by(enum guide guide, float rate, const float *target, size_t d
 static double largest_distance(const double *a, const double *b)
 {
     double largest = 0.0;
-    for (size_t k = 0; k < DESCENTS; k++) {
-        const double distance = fabs(a[k] - b[k]) / b[k];
-        largest = distance <= largest ? largest : distance;  // NaN is larger
-    }
+    for (size_t k = 0; k < STEPS; k++)
+        largest = larger_error(largest, fabs(a[k] - b[k]) / b[k]);
     return largest;
 }
 
-static void write_losses(const char *path, double losses[GUIDES][DESCENTS])
+static void write_losses(const char *path, double losses[GUIDES][STEPS])
 {
-    static const char title[] = "step,standard,complete,wrong_scale\n";
-    const size_t size = sizeof title + (size_t)DESCENTS * LINE;
+    const size_t size = (size_t)(1 + STEPS) * LINE_BYTES;
     char *csv = allocate(size, 1, "the losses");
-    size_t used = (size_t)snprintf(csv, size, "%s", title);
-    for (size_t k = 0; k < DESCENTS; k++)
+    size_t used =
+        (size_t)snprintf(csv, size, "step,standard,%s,wrong_scale\n", complete_trainer.name);
+    for (size_t k = 0; k < STEPS; k++)
         used += (size_t)snprintf(csv + used, size - used, "%zu,%.9e,%.9e,%.9e\n", k,
                                  losses[BY_STANDARD][k], losses[BY_COMPLETE][k],
                                  losses[BY_WRONG_SCALE][k]);
@@ -179,25 +178,24 @@ static void write_losses(const char *path, double losses[GUIDES][DESCENTS])
     free(csv);
 }
 
-static void print_losses(double losses[GUIDES][DESCENTS])
+static void print_losses(double losses[GUIDES][STEPS])
 {
     report_line("%6s %14s %14s %20s", "step", "standard", complete_trainer.name, "scale forgotten");
-    for (size_t k = 0; k < DESCENTS;
-         k += k == DESCENTS - 1 || k + 60 < DESCENTS ? 60 : DESCENTS - 1 - k)
+    for (size_t k = 0; k < STEPS; k += k == STEPS - 1 || k + 60 < STEPS ? 60 : STEPS - 1 - k)
         report_line("%6zu %14.6f %14.6f %20.6f", k, losses[BY_STANDARD][k], losses[BY_COMPLETE][k],
                     losses[BY_WRONG_SCALE][k]);
 }
 
 static void train_in_long_steps(const float *target, size_t d)
 {
-    double right[DESCENTS], wrong[DESCENTS];
+    double right[STEPS], wrong[STEPS];
     char text[24] = "NaN";
     train_by(BY_STANDARD, LONG_RATE, target, d, right);
     train_by(BY_WRONG_SCALE, LONG_RATE, target, d, wrong);
-    const double last = right[DESCENTS - 1], last_wrong = wrong[DESCENTS - 1];
+    const double last = right[STEPS - 1], last_wrong = wrong[STEPS - 1];
     if (!isnan(last_wrong))
         snprintf(text, sizeof text, "%.6f", last_wrong);
-    report_line("with steps of %g: standard ends at %.6f, the one without the scale at %s",
+    report_line("with rate %g: standard ends at %.6f, the one without the scale at %s",
                 (double)LONG_RATE, last, text);
     if (!(last <= right[0]) || last_wrong <= right[0])
         report_wrong("the loss should fall with the right gradient, and not with the wrong one");
@@ -206,11 +204,11 @@ static void train_in_long_steps(const float *target, size_t d)
 int train(struct lab *lab, const struct trainer *other)
 {
     const struct options *const options = &lab->o;
-    static double losses[GUIDES][DESCENTS];
+    static double losses[GUIDES][STEPS];
     size_t d;
     train_check(options);
     report_start("07", "Backward", "gradient descent, and what a wrong scale does", options->quiet);
-    float *target = target_of(options, &d);
+    float *target = load_target(options, &d);
     chapter = lab->chapter;
     if (other)
         complete_trainer = *other;
@@ -219,8 +217,8 @@ int train(struct lab *lab, const struct trainer *other)
         train_by(guide, RATE, target, d, losses[guide]);
 
     report_part("Descent");
-    report_line("random Q, K, V towards the real layer's O: %d words, d = %zu, %d steps of %g", N,
-                d, DESCENTS, (double)RATE);
+    report_line("random Q, K, V to the real layer's O: %d words, d = %zu, %d steps, rate %g", N, d,
+                STEPS, (double)RATE);
     if (options->dtype != DTYPE_F32)
         report_line("%s takes Q, K, V and dO rounded to %s, and rounds O too",
                     complete_trainer.name, dtype_name(options->dtype));
@@ -232,7 +230,7 @@ int train(struct lab *lab, const struct trainer *other)
                 apart);
     report_line("the one without the scale up to %.1e", wrong);
     if (!(apart <= (options->dtype == DTYPE_F32 ? 1e-3 : 5e-3)))
-        report_wrong("that is more than rounding");
+        report_wrong("the losses differ by more than rounding error");
     if (!(wrong > 0.05))
         report_wrong("a wrong scale goes undetected");
     train_in_long_steps(target, d);

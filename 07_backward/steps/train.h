@@ -11,9 +11,9 @@ struct trainer {
 };
 
 /*
- * From noise, Q, K and V descend towards the real layer's O, by the gradients of standard, complete
- * (or `other`, unless NULL), and with dQ and dK unscaled. Only the last may differ. Ends the lab;
- * returns the exit status.
+ * Gradient descent from random Q, K and V to the real layer's O, with three gradients: standard's;
+ * complete's, or `other`'s unless NULL; and with dQ and dK unscaled. The first two must agree.
+ * Closes the lab; returns the exit status.
  */
 int train(struct lab *lab, const struct trainer *other);
 

@@ -67,9 +67,10 @@ TEST(cuda_program, runs_kernels_in_16_bits)
                                          "dQ: the same bits",
                                          "dK: the same bits",
                                          NULL };
-    static const char *const one[] = { "and so are dO and the O", "dQ loads",
-                                       "dV, cuda_mma_split",      "cuda_mma ran on the CPU",
-                                       "dV: the same bits",       NULL };
+    static const char *const one[] = {
+        "dO and the forward pass's O are", "dQ loads",          "dV, cuda_mma_split",
+        "cuda_mma ran on the CPU",         "dV: the same bits", NULL
+    };
     tells("--heads 2 --n-q 70 --n-k 200 --step cuda_mma_split --dtype bf16", split);
     tells("--heads 2 --n-q 70 --n-k 200 --step cuda_mma --dtype f16 --device cpu", one);
     tells(
@@ -234,7 +235,7 @@ TEST(cuda_program, trains_with_the_passes_of_a_device)
         return;
     tells("--train --device cpu",
           (const char *const[]){ "Descent", "cuda_complete", "cuda_complete is never more than",
-                                 "with steps of 1000", NULL });
+                                 "with rate 1000", NULL });
 }
 
 TEST(cuda_program, trains_in_16_bits)

@@ -211,7 +211,7 @@ TEST(program, learns_with_its_gradients_and_not_so_with_wrong_ones)
     verifies_and_tells("--train",
                        (const char *const[]){ "Descent", "standard", "complete", "scale forgotten",
                                               "\n", "complete is never more than",
-                                              "with steps of 1000: standard ends at 0.000",
+                                              "with rate 1000: standard ends at 0.000",
                                               "the one without the scale at NaN", NULL });
     const struct command c = verifies("--train --quiet");
     cr_assert(is_one_line_with(c.out, "losses of standard"), "--quiet: it printed: %s", c.out);

@@ -42,11 +42,12 @@ TEST(refusals, of_scores_whose_weights_float32_cannot_tell)
     cr_assert(c.status == 0, "capped scores: status %d: %s%s", c.status, c.out, c.err);
 }
 
-TEST(refusals, of_what_is_too_large_to_be_traced)
+TEST(refusals, of_what_cannot_be_traced)
 {
     refuses("--trace", "--trace: expected at most 64 pairs");
     refuses("--n-q 5 --n-k 9 --d 2 --trace", "--trace: expected at most 64 pairs, 8 keys");
     refuses("--n-q 5 --d 9 --trace=csv", "d at most 8");
+    refuses("--n-q 5 --d 2 --softcap 5 --trace", "--trace: cannot be combined with --softcap");
     const struct command c = command_run(PROGRAM "--trace");
     cr_assert(!*c.out, "printed before it refused: %s", c.out);
 }
@@ -89,9 +90,7 @@ TEST(refusals, of_training_with_another_problem)
         snprintf(arguments, sizeof arguments, "--train %s --csv @/t.csv", others[k]);
         snprintf(name, sizeof name, "%.*s", (int)strcspn(others[k], " ="), others[k]);
         snprintf(part, sizeof part,
-                 "--train: uses its own problem and steps, and cannot be "
-                 "combined with %s\n",
-                 name);
+                 "--train: cannot be combined with %s: --train sets its own problem\n", name);
         refuses(arguments, part);
     }
 }

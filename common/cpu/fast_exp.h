@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Lane k works on elements k, k + LANES, k + 2 LANES, … of a row: a block of it. The blocks are merged at the end. */
+/* Lane k handles elements k, k + LANES, … of a row; partial results are merged at the end. */
 enum { LANES = 16 };
 
 /* max in one instruction: unlike fmaxf it need not handle NaN. */

@@ -17,9 +17,10 @@ static inline const char *cuda_hint(cudaError_t error)
 {
     switch (error) {
     case cudaErrorInvalidValue:
-        return "; is each pointer of the right memory, host or device, and each size what it has?";
+        return "; check that each pointer is host or device memory as required, and that sizes "
+               "match";
     case cudaErrorMemoryAllocation:
-        return "; a smaller problem, or fewer heads at a time, needs less";
+        return "; try a smaller problem or fewer heads";
     case cudaErrorInvalidConfiguration:
         return "; a block has at most 1024 threads, a grid at most 65535 blocks in y and z";
     case cudaErrorInvalidDevice:
@@ -30,9 +31,9 @@ static inline const char *cuda_hint(cudaError_t error)
     case cudaErrorNoKernelImageForDevice:
         return "; built for other GPUs: make cuda builds for this one";
     case cudaErrorIllegalAddress:
-        return "; the same kernel with --device cpu says which thread, and at which line";
+        return "; the same kernel with --device cpu reports the thread and line";
     case cudaErrorLaunchTimeout:
-        return "; the GPU also drives a screen: use a smaller problem";
+        return "; this GPU also drives a display: use a smaller problem";
     default:
         return "";
     }
@@ -56,8 +57,7 @@ static inline void cuda_check(cudaError_t error, const char *call, const char *f
     } while (0)
 
 /*
- * Aborts: a launcher was called for a problem without a kernel, which the program should have
- * rejected.
+ * Aborts: no kernel is compiled for this problem, which the program should have rejected.
  *
  *     not_compiled(__func__, "d = %zu", p->d);
  */

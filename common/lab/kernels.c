@@ -23,7 +23,7 @@ void kernel_print_counts(const struct lab *lab, const struct step *kernel)
             report_line("extra global memory: %s", report_bytes(lab->count.slow_bytes, text));
     } else {
         report_part("Counted");
-        report_line("left out: an instrumented run of a problem of this size takes long");
+        report_line("skipped: an instrumented run of this size would take too long");
     }
 }
 
@@ -111,6 +111,5 @@ void kernel_table_notes(const struct lab *lab)
             report_line("gradients are float32, and those of %s %s", kernel->name,
                         dtype_name(lab->input.p.dtype));
     if (!can_be_counted(lab, lab->last))
-        report_line(
-            "accesses are left out: an instrumented run of a problem of this size takes long");
+        report_line("accesses are skipped: an instrumented run of this size would take too long");
 }

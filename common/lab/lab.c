@@ -51,7 +51,7 @@ static void check_requested(const struct step *step, const struct attention *p,
         options_fail(o->lse ? "--lse" : "--trace", "expected a --step from fa1 on, found %s",
                      step->name);
     if (o->trace && !(step->supports & SUPPORTS_TRACE))
-        options_fail("--trace", "expected a --step from fa1 to split_kv, found %s", step->name);
+        options_fail("--trace", "expected a --step from fa1 to softcap, found %s", step->name);
     if (o->threads > 1 && !(step->supports & SUPPORTS_THREADS))
         options_fail("--threads", "expected 1, as %s runs on one thread", step->name);
     if (o->br && !(step->supports & SUPPORTS_BR))

@@ -57,12 +57,12 @@ struct lab {
     struct attention_input input;
     struct tensors x;       // the problem's, and the current step's outputs
     struct tile_size size;  // of the current step
-    struct count count;     // and what it did
+    struct count count;     // its accesses
     struct previous
         before;  // what the step is compared with; the chapter may set it for the first step
     const struct step
         *plain;  // counted instead of complete, which is vectorised: it visits the same tiles
-    struct attention_check check;     // of O and lse; the lab frees the numbers of its `other` …
+    struct attention_check check;     // of O and lse; the lab frees `other`'s arrays …
     struct gradient_check gradients;  // … or of the gradients
     struct attention_errors worst;    // largest so far in the table of all steps
     char *csv;                        // its lines for --csv, with room for REPORT_CSV; or NULL
@@ -114,8 +114,8 @@ bool is_small(const struct lab *lab);
 bool can_be_counted(const struct lab *lab, const struct step *step);
 
 /*
- * What the step does not support of the problem; NULL if it supports it. And may a later step be
- * compared with it?
+ * What the step does not support of the problem, or NULL. lab_comes_before: whether a later step
+ * may be compared with it.
  */
 const char *lab_unsupported(const struct lab *lab, const struct step *step);
 bool lab_comes_before(const struct lab *lab, const struct step *step);

@@ -18,11 +18,11 @@
 #include <time.h>
 #include <unistd.h>
 
-static const double SHORTEST_SAMPLE = 1e-4;  // seconds; a clock's resolution is 1e-6 at worst
-static const size_t FEWEST_ROUNDS = 5;
-static const size_t ROUNDS_OF_ROOM = 1024;
-static const double LONGEST_REST = 0.03;  // seconds
-static const double BETWEEN_SIGNS = 0.1;  // seconds
+static const double MIN_SAMPLE = 1e-4;  // seconds; a clock's resolution is 1e-6 at worst
+static const size_t MIN_ROUNDS = 5;
+static const size_t ROUNDS_PER_ALLOCATION = 1024;
+static const double MAX_REST = 0.03;          // seconds
+static const double PROGRESS_INTERVAL = 0.1;  // seconds
 
 double bench_now(void)
 {
@@ -33,7 +33,7 @@ double bench_now(void)
 
 void bench_rest(double seconds_before)
 {
-    const double seconds = seconds_before < LONGEST_REST ? seconds_before : LONGEST_REST;
+    const double seconds = seconds_before < MAX_REST ? seconds_before : MAX_REST;
     const struct timespec t = { 0, (long)(1e9 * seconds) };
     nanosleep(&t, NULL);
 }
@@ -62,10 +62,10 @@ static double sample(double (*now)(void), const struct bench *candidate, size_t 
 static size_t warm_up(double (*now)(void), const struct bench *candidate)
 {
     size_t calls = 1;
-    if (sample(now, candidate, 1) >= 100.0 * SHORTEST_SAMPLE)
+    if (sample(now, candidate, 1) >= 100.0 * MIN_SAMPLE)
         return calls;
     while (fmin(sample(now, candidate, calls), sample(now, candidate, calls)) * (double)calls <
-           SHORTEST_SAMPLE)
+           MIN_SAMPLE)
         calls *= 2;
     return calls;
 }
@@ -83,11 +83,11 @@ struct series {
 };
 
 /* Takes a sample of each candidate, and grows the arrays as needed. */
-static void play_round(double (*now)(void), const struct bench *candidates, struct series *series,
+static void time_round(double (*now)(void), const struct bench *candidates, struct series *series,
                        size_t count, size_t round)
 {
-    for (size_t c = 0; c < count && round % ROUNDS_OF_ROOM == 0; c++) {
-        const size_t rounds = round + ROUNDS_OF_ROOM;
+    for (size_t c = 0; c < count && round % ROUNDS_PER_ALLOCATION == 0; c++) {
+        const size_t rounds = round + ROUNDS_PER_ALLOCATION;
         series[c].samples = realloc(series[c].samples, rounds * sizeof *series[c].samples);
         if (!series[c].samples)
             out_of_memory("the samples of a benchmark", rounds, sizeof *series[c].samples);
@@ -134,13 +134,13 @@ void bench_run_by(double (*now)(void), struct bench *candidates, size_t count, d
     const double start = now();
     double elapsed = 0.0, next_sign = 0.0;
     size_t round = 0;
-    while (count > 0 && (round < FEWEST_ROUNDS || elapsed < seconds)) {
+    while (count > 0 && (round < MIN_ROUNDS || elapsed < seconds)) {
         if (terminal && elapsed >= next_sign) {
-            const double part = (double)round / (double)FEWEST_ROUNDS;
+            const double part = (double)round / (double)MIN_ROUNDS;
             show_progress(round + 1, seconds > 0.0 ? fmin(part, elapsed / seconds) : part);
-            next_sign = elapsed + BETWEEN_SIGNS;
+            next_sign = elapsed + PROGRESS_INTERVAL;
         }
-        play_round(now, candidates, series, count, round++);
+        time_round(now, candidates, series, count, round++);
         elapsed = now() - start;
     }
     if (terminal && count > 0)

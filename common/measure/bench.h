@@ -22,7 +22,7 @@ struct bench {
  */
 void bench_run(struct bench *candidates, size_t count, double seconds);
 
-/* From here on, bench_run's progress covers part `part` of `parts`. */
+/* Later progress output counts as part `part` of `parts`. */
 void bench_progress(size_t part, size_t parts);
 
 /* Seconds, monotonic. */

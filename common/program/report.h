@@ -57,9 +57,9 @@ void report_counted(const char *label, const struct counted *lines, size_t n, co
 void report_not_counted(const char *label);
 
 /*
- * The part "Compared with": for each comparison the largest error, absolute and relative to the
- * most that rounding explains; above 1 is wrong. Then the neighbourhood of the worst element, got
- * and expected next to each other.
+ * The part "Compared with": for each comparison the largest error, absolute and as a fraction of
+ * the rounding bound (above 1 is an error). Then the neighbourhood of the worst element, computed
+ * and expected side by side.
  */
 void report_compared(const struct comparison *comparisons, size_t n);
 
@@ -74,7 +74,7 @@ char *report_mark(bool right, char text[32]);
 /* The part "Next": what to read next. */
 void report_next(const char *text);
 
-/* Prints an error of another kind and makes the verdict wrong. */
+/* Prints an error that no comparison covers, and makes the verdict wrong. */
 void report_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A chapter's line in the table that `make run` prints at the end. */

@@ -1,10 +1,10 @@
 /*
- * A tile that fits the registers.                                        mma's accesses with these tiles
+ * Tiles sized to the registers.                                          mma's accesses with these tiles
  *
- * rescale with a choice of tiles (tiles.h), each with a number of blocks per multiprocessor, by
- * which nvcc limits registers.
+ * rescale with a choice of tiles (tiles.h), each with a number of resident blocks, from
+ * which nvcc derives the register limit (__launch_bounds__).
  *
- * Margin: FlashAttention-2's Algorithm 1.
+ * Right margin: lines of FlashAttention-2's Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/rescale.cuh"
 

@@ -3,7 +3,7 @@
  *
  * Like skip, with a lagging m (rescale.cuh).
  *
- * Margin: FlashAttention-2's Algorithm 1.
+ * Right margin: lines of FlashAttention-2's Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/rescale.cuh"
 

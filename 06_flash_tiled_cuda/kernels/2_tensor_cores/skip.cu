@@ -1,9 +1,9 @@
 /*
- * Masks only in tiles that need one; masked tiles are skipped.           mma's accesses
+ * Masks only tiles that need it; masked tiles are skipped.               mma's accesses
  *
  * Like exp2, but a warp computes how many keys its first and last queries attend to.
  *
- * Margin: FlashAttention-2's Algorithm 1.
+ * Right margin: lines of FlashAttention-2's Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/powers.cuh"
 

@@ -8,7 +8,7 @@
  *     S[c][2 h + e]      key 8 c + 2 t + e
  *     O[c][2 h + e]      element 8 c + 2 t + e
  *
- * Margin: FlashAttention-2's Algorithm 1.
+ * Right margin: lines of FlashAttention-2's Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/fragments.cuh"
 

@@ -1,11 +1,11 @@
 /*
- * The softmax of a tile overlaps the last tile's product.                  wgmma's accesses
+ * The softmax of a tile overlaps the previous tile's product.              wgmma's accesses
  *
  * Like roles, but scores of tile n are issued before the product of tile n - 1. ptxas (12.8, 13.0)
  * would move a single wait above the exponentials, so each arm of a branch has one.
  *
- * Margin: FlashAttention-2's Algorithm 1, in the order of FlashAttention-3 (Shah et al.,
- * arXiv 2407.08608).
+ * Right margin: lines of FlashAttention-2's Algorithm 1, in the order of FlashAttention-3 (Shah et
+ * al., arXiv 2407.08608).
  */
 #include "06_flash_tiled_cuda/kernels/parts/full_empty.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/overlap.cuh"
@@ -13,7 +13,7 @@
 // clang-format off
 
 enum { STAGES = 2, PRODUCER = 128, PRODUCER_REGS = 24, CONSUMER_REGS = 240, CONSUMERS_BARRIER = 1 };
-static_assert(PRODUCER * PRODUCER_REGS + 256 * CONSUMER_REGS <= 384 * 168);
+static_assert(PRODUCER * PRODUCER_REGS + 256 * CONSUMER_REGS <= 384 * 168);  // of the block
 
 template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
@@ -58,7 +58,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
 
     setmaxnreg_inc<CONSUMER_REGS>();
     const unsigned warpgroup = warpgroup_number();
-    const int first_masked_key = uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
+    const int first_masked_key = warp_uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
     const int end_key = keys_attended(p, min(i0 + (int)(warpgroup + 1) * GROUP_ROWS, Nq) - 1);
     const struct folded_scale f = fold(p.scale);
     const unsigned char *const Q = rows_of_group(smem);

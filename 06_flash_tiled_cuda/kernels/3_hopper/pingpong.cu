@@ -5,7 +5,7 @@
  * barriers TURN and TURN + 1 pass the turn: barrier_sync waits, barrier_arrive hands over.
  * (FlashAttention-3, section 3.1.)
  *
- * Margin: FlashAttention-2's Algorithm 1.
+ * Right margin: lines of FlashAttention-2's Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/full_empty.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/overlap.cuh"
@@ -58,7 +58,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
 
     setmaxnreg_inc<CONSUMER_REGS>();
     const unsigned warpgroup = warpgroup_number();
-    const int first_masked_key = uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
+    const int first_masked_key = warp_uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
     const int end_key = keys_attended(p, min(i0 + (int)(warpgroup + 1) * GROUP_ROWS, Nq) - 1);
     const struct folded_scale f = fold(p.scale);
     const unsigned char *const Q = rows_of_group(smem);
@@ -104,7 +104,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         if ((n + 1) * Bc > first_masked_key)
             mask_keys(&acc, p, i0, n * Bc);
         const bool needs_rescale = lazy_weights(&acc, f.k, rescale);         // 9, 10
-        if (n + 1 < my_tiles) {
+        if (n + 1 < my_tiles) {  // a wait per arm, as in overlap
             K.consumer_wait(n + 1);
             wgmma_wait<0>(flat<D / 2>(acc.O), P);
         } else

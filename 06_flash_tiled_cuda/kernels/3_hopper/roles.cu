@@ -3,7 +3,7 @@
  *
  * `full` completes when a stage's tile arrives, `empty` when consumers release it.
  *
- * Margin: FlashAttention-2's Algorithm 1.
+ * Right margin: lines of FlashAttention-2's Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 
@@ -52,7 +52,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
 
     setmaxnreg_inc<CONSUMER_REGS>();
     const unsigned warpgroup = warpgroup_number();
-    const int first_masked_key = uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
+    const int first_masked_key = warp_uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
     const int end_key = keys_attended(p, min(i0 + (int)(warpgroup + 1) * GROUP_ROWS, Nq) - 1);
     const unsigned char *const Q = rows_of_group(smem);
     const struct folded_scale f = fold(p.scale);

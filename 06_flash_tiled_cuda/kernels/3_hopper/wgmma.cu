@@ -4,7 +4,7 @@
  * Like rescale, but one thread issues TMA copies of tiles, and two warpgroups multiply in shared
  * memory (warpgroup.cuh).
  *
- * Margin: FlashAttention-2's Algorithm 1.
+ * Right margin: lines of FlashAttention-2's Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 
@@ -24,7 +24,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
     const int attended = keys_attended(p, min(i0 + Br, Nq) - 1);
     const unsigned warpgroup = warpgroup_number();
-    const int first_masked_key = uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
+    const int first_masked_key = warp_uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
     const int end_key = keys_attended(p, min(i0 + (int)(warpgroup + 1) * GROUP_ROWS, Nq) - 1);
     const unsigned char *const Q = rows_of_group(smem);
     const struct folded_scale f = fold(p.scale);

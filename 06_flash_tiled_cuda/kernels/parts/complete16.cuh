@@ -40,7 +40,7 @@ __device__ static inline bool is_attended(const struct attention &p,
            tile_kind(&p, t.b, t.h, i0, (size_t)end, (size_t)j, (size_t)j + 1) != TILE_SKIPPED;
 }
 
-/* V = 0 for keys without queries: 0 times NaN is NaN. Threads clear only what they copied. */
+/* Zeroes V of unattended keys: 0 times NaN is NaN. Threads clear only what they copied. */
 template <class TRAITS, class LAYOUT>
 __device__ static inline void zero_values(uint4 *V, const struct attention &p,
                                           const struct tile_of_queries &t, int j0)

@@ -18,7 +18,8 @@
 enum { CHUNK = 8 };  // elements in 16 bytes
 static const unsigned WHOLE_WARP = 0xffffffff;
 
-/* D elements per row, BC columns of S, M_TILES per warp, WARPS per block, BLOCKS per processor. */
+/* D elements per row, BC columns of S, M_TILES per warp, WARPS per block, BLOCKS per
+ * multiprocessor. */
 template <int D_, int BC_ = TENSOR_BC(D_), int M_TILES_ = 2, int WARPS_ = 4, int BLOCKS_ = 1>
 struct kernel_traits {
     enum {

@@ -1,7 +1,7 @@
 /*
  * A producer, consumers, and the pipelines between them.
  *
- * Margin: FlashAttention-2's Algorithm 1.
+ * Right margin: lines of FlashAttention-2's Algorithm 1.
  */
 #ifndef FLASH_TILED_CUDA_PERSISTENT_CUH
 #define FLASH_TILED_CUDA_PERSISTENT_CUH
@@ -99,10 +99,10 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
     for (int taken = 0;; taken++) {                                          // 3
         block->Q.consumer_wait(taken);
         const struct tile_of_queries &given = block->given;
-        const int head = uniform(given.head), i0 = uniform(given.i0), attended = uniform(given.attended), tiles = uniform(given.tiles);
+        const int head = warp_uniform(given.head), i0 = warp_uniform(given.i0), attended = warp_uniform(given.attended), tiles = warp_uniform(given.tiles);
         if (head == NO_MORE)
             return;
-        const int first_masked_key = uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
+        const int first_masked_key = warp_uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
         const int end_key = keys_attended(p, min(i0 + (int)(warpgroup + 1) * GROUP_ROWS, (int)p.Nq) - 1);
         begin(&acc);                                                         // 5
         if (p.scale <= 0.0f) {
@@ -142,7 +142,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
             if ((n + 1) * Bc > first_masked_key)
                 mask_keys(&acc, p, i0, n * Bc);
             const bool needs_rescale = lazy_weights(&acc, f.k, rescale);     // 9, 10
-            if (n + 1 < my_tiles) {
+            if (n + 1 < my_tiles) {  // a wait per arm, as in overlap
                 block->K.consumer_wait(done + n + 1);
                 wgmma_wait<0>(flat<D / 2>(acc.O), P);
             } else
@@ -154,7 +154,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
         }
         if (my_tiles == 0)
             block->Q.consumer_release(taken);  // its queries attend to no key
-        for (int n = my_tiles; n < tiles; n++) {  // another has more tiles
+        for (int n = my_tiles; n < tiles; n++) {  // another warpgroup has more tiles
             wait_turn();  // the others have released this stage's last K
             pass_turn();
             block->K.warpgroup_release(done + n);
@@ -174,7 +174,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
         scale_maximum(&acc, f.scale);
         epilogue(&acc, head, i0);                                            // 12 to 15
         for (int n = my_tiles; n < tiles; n++) {
-            block->V.consumer_wait(done + n);  // else it would release the V before this one
+            block->V.consumer_wait(done + n);  // else the release could count for the V before
             block->V.warpgroup_release(done + n);
         }
         done += tiles;

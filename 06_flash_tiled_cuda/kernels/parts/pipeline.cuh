@@ -1,6 +1,7 @@
 /*
  * K and V are copied ahead, into STAGES stages after Q in shared memory. Each tile is a group of
- * cp.async copies; a thread waits for its own oldest group, and at a barrier for others'.
+ * cp.async copies; a thread waits for its own oldest group, then at a barrier for other
+ * threads'.
  */
 #ifndef FLASH_TILED_CUDA_PIPELINE_CUH
 #define FLASH_TILED_CUDA_PIPELINE_CUH

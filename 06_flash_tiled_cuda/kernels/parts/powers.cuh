@@ -24,7 +24,10 @@ __device__ static inline struct folded_scale fold(float scale)
              scale < 0.0f ? 0x80008000u : 0u };
 }
 
-/* Call between the wait for Q and a barrier. Threads change only what they copied. */
+/*
+ * Call between the wait for Q and a barrier. With cp.async, a thread changes only the chunks that it
+ * copied; after a TMA copy, every thread must have waited on its mbarrier.
+ */
 template <class TRAITS, class LAYOUT>
 __device__ static inline void flip_query_signs(uint4 *Q, const struct folded_scale &f)
 {
@@ -80,7 +83,7 @@ __device__ static inline float row_weights(fragments<TRAITS> *acc, int x, int h,
     return sum;
 }
 
-/* Exactly 1 if m has not changed; a multiply-add would round only k m_new, with a bias. */
+/* Exactly 1 if m has not changed; a fused k m - (k m_new) would round only one of the products. */
 __device__ static inline float rescale_of(float k, float m, float m_new)
 {
     return ex2(k * (m - (m_new == -INFINITY ? 0.0f : m_new)));

@@ -43,8 +43,8 @@ __device__ static inline int lane_in_row(void)
 
 template <int D> __device__ static inline int row_of(int r)
 {
-    const int warp = (int)threadIdx.x / 32, four = (int)threadIdx.x % 32 / LANES;
-    return (warp * accumulators<D>::R + r) * 4 + four;
+    const int warp = (int)threadIdx.x / 32, subwarp = (int)threadIdx.x % 32 / LANES;
+    return (warp * accumulators<D>::R + r) * 4 + subwarp;
 }
 
 /* 0 past the row's end. */
@@ -52,12 +52,12 @@ __device__ static inline float4 load_four(const float *row, int x, int d)
 {
     if (d % 4 == 0 && x < d)
         return *(const float4 *)(row + x);
-    float4 some = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    some.x = x < d ? row[x] : 0.0f;
-    some.y = x + 1 < d ? row[x + 1] : 0.0f;
-    some.z = x + 2 < d ? row[x + 2] : 0.0f;
-    some.w = x + 3 < d ? row[x + 3] : 0.0f;
-    return some;
+    float4 padded = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    padded.x = x < d ? row[x] : 0.0f;
+    padded.y = x + 1 < d ? row[x + 1] : 0.0f;
+    padded.z = x + 2 < d ? row[x + 2] : 0.0f;
+    padded.w = x + 3 < d ? row[x + 3] : 0.0f;
+    return padded;
 }
 
 /* Zero-fills rows >= `end`. */

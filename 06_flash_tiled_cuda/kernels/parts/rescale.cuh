@@ -3,15 +3,15 @@
  *
  *     O = sum of 2^{k s_j - k m} v_j,    l = sum of 2^{k s_j - k m}
  *
- * so m is raised to the row's maximum only when a weight would exceed 2^8. In 16 bits a weight of
- * 256 is as precise as 1.
+ * so m is raised to the row's maximum only when a weight would exceed 2^8. A 16-bit float holds
+ * 256 as precisely as 1.
  */
 #ifndef FLASH_TILED_CUDA_RESCALE_CUH
 #define FLASH_TILED_CUDA_RESCALE_CUH
 
 #include "06_flash_tiled_cuda/kernels/parts/powers.cuh"
 
-static const float RESCALE_THRESHOLD = 8.0f;  // powers of 2
+static const float RESCALE_THRESHOLD = 8.0f;  // log2 of the largest weight
 
 /* Lines 9 and 10. */
 template <class TRAITS> __device__ static inline void lazy_softmax(fragments<TRAITS> *acc, float k)

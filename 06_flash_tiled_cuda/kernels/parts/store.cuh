@@ -22,7 +22,7 @@ template <class TRAITS, int STAGES> struct store_boxes {
     };
 };
 
-/* Only a warpgroup's first thread waits, for all copies but the last PENDING. */
+/* The first thread of each warpgroup waits until at most PENDING of its copies are unread. */
 template <int PENDING = 0> __device__ static inline void wait_boxes_read(void)
 {
     if (threadIdx.x % 128 == 0)

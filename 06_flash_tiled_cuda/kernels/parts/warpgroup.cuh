@@ -1,6 +1,6 @@
 /*
  * A tile with Hopper's TMA and wgmma (common/cuda/hopper.h). wgmma computes 64 rows, 16 per warp,
- * in mma's fragments. Boxes are 64 elements wide; rows of 128 take two.
+ * with mma's fragment layout. Boxes are 64 elements wide; rows of 128 take two.
  */
 #ifndef FLASH_TILED_CUDA_WARPGROUP_CUH
 #define FLASH_TILED_CUDA_WARPGROUP_CUH
@@ -63,26 +63,29 @@ template <int R, class A> __device__ static inline float (&flat(A &fragments))[R
     return *(float(*)[R]) & fragments;
 }
 
-/* Returns x, which is equal in a warp; after a shuffle, the compiler uses it once per warp. */
-__device__ static inline int uniform(int x)
+/* x must be equal in all lanes. The shuffle lets the compiler keep it in a uniform register. */
+__device__ static inline int warp_uniform(int x)
 {
     return __shfl_sync(WHOLE_WARP, x, 0);
 }
 
 __device__ static inline unsigned warpgroup_number(void)
 {
-    return (unsigned)uniform((int)threadIdx.x / 128);
-}
-
-/* True in one thread of warp n, provably: with `threadIdx.x == 32 * n` the compiler adds loops. */
-__device__ static inline bool one_of_warp(int n)
-{
-    return uniform((int)threadIdx.x / 32) == n && elect_one();
+    return (unsigned)warp_uniform((int)threadIdx.x / 128);
 }
 
 /*
- * One arrival per warpgroup suffices if only tensor cores have read; threads' own reads need a
- * barrier first.
+ * True in one thread of warp n. elect_one shows that to the compiler; with `threadIdx.x == 32 * n`
+ * it adds a loop over threads.
+ */
+__device__ static inline bool one_of_warp(int n)
+{
+    return warp_uniform((int)threadIdx.x / 32) == n && elect_one();
+}
+
+/*
+ * One arrival per warpgroup suffices if only tensor cores have read the stage; if threads have read
+ * it too, call a barrier first.
  */
 __device__ static inline void warpgroup_arrive(uint64_t *bar)
 {
@@ -156,8 +159,8 @@ __device__ static inline void group_product(fragments<TRAITS> *acc, const unsign
 }
 
 /*
- * tensor_finish, but times 1 / l, as IEEE division calls a function for extreme numbers. l is 0 or
- * at least 1.
+ * Like tensor_finish, but multiplies by 1 / l: IEEE division contains a call for extreme operands.
+ * l is 0 or at least 1.
  */
 template <class T, class TRAITS>
 __device__ static inline void group_finish(const fragments<TRAITS> *acc, T *O, float *lse, int i0,

@@ -4,7 +4,7 @@
  * Blocks are tiles of keys for dK and dV, then of queries for dQ: no atomics, but seven products,
  * not five.
  *
- * Margin: FlashAttention-2's Algorithm 2.
+ * Right margin: lines of FlashAttention-2's Algorithm 2.
  */
 #include "07_backward/kernels/parts/tile.cuh"
 

@@ -5,7 +5,7 @@
  * in shared memory, and adds 16 of the d elements to dQ atomically (COMPILED_FOR_90: in fours),
  * one tile later.
  *
- * Margin: FlashAttention-2's Algorithm 2.
+ * Right margin: lines of FlashAttention-2's Algorithm 2.
  */
 #include "07_backward/kernels/parts/tensor.cuh"
 

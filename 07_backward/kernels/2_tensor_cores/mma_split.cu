@@ -6,7 +6,7 @@
  * Like deterministic, with mma. For dK and dV rows are keys, S^T = K Q^T; for dQ, queries. So P and
  * dS, packed, are the next product's A, and never leave registers.
  *
- * Margin: FlashAttention-2's Algorithm 2.
+ * Right margin: lines of FlashAttention-2's Algorithm 2.
  */
 #include "07_backward/kernels/parts/tensor.cuh"
 

@@ -4,7 +4,7 @@
  * A tile of dQ becomes four boxes in shared memory, which the TMA adds to global memory while the
  * next tile is computed.
  *
- * Margin: FlashAttention-2's Algorithm 2.
+ * Right margin: lines of FlashAttention-2's Algorithm 2.
  */
 #include "07_backward/kernels/parts/wgmma.cuh"
 
@@ -24,11 +24,11 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
     unsigned char *const dS = query_stages + STAGES * 2 * Q_BYTES;
     unsigned char *const dQ_stages = dS + Bc * Br * 2;
     float *const statistics = (float *)(dQ_stages + STAGES * DQ_BYTES);                 // lse, D, lse, D
-    const int Nq = (int)p.Nq, j0 = (int)blockIdx.x * Bc, group = (int)p.H / (int)p.Hkv;
-    const int last = (Nq - 1) / Br, rounds = (last - first_tile<Br>(p, j0) + 1) * group;
+    const int Nq = (int)p.Nq, j0 = (int)blockIdx.x * Bc, heads_per_kv = (int)p.H / (int)p.Hkv;
+    const int last = (Nq - 1) / Br, rounds = (last - first_tile<Br>(p, j0) + 1) * heads_per_kv;
     const int first_head = (int)(blockIdx.y * p.H / p.Hkv);
-    const auto head_of = [&](int r) { return first_head + r % group; };
-    const auto row_of = [&](int r) { return (last - r / group) * Br; };
+    const auto head_of = [&](int r) { return first_head + r % heads_per_kv; };
+    const auto row_of = [&](int r) { return (last - r / heads_per_kv) * Br; };
     const auto tma_load_queries = [&](int r) {
         unsigned char *const Q = query_stages + r % STAGES * 2 * Q_BYTES;
         mbarrier_arrive_expect(&loaded[r % STAGES], 2 * Q_BYTES + (r == 0 ? 2 * K_BYTES : 0));
@@ -114,10 +114,10 @@ static void launch(const struct attention *p, const struct backward_arrays *a, c
 {
     typedef key_traits<HEAD_DIM, HOPPER_QUERIES(HEAD_DIM), 1, HOPPER_KEYS / 16> shape;
     const dim3 grid(ceil_div(p->Nk, shape::KEYS), (unsigned)(p->B * p->Hkv));
-    const size_t rows =
+    const size_t elements =
         (2 * shape::KEYS + 2 * STAGES * shape::QUERIES) * HEAD_DIM + shape::KEYS * shape::QUERIES;
     const size_t floats = (size_t)STAGES * shape::QUERIES * (2 + HEAD_DIM);
-    const size_t bytes = rows * sizeof(T) + floats * sizeof(float);
+    const size_t bytes = elements * sizeof(T) + floats * sizeof(float);
     allow_shared<bulk_tile<T, shape>>(bytes);
     const struct backward_maps maps = make_backward_maps<T, shape>(p, a);
     bulk_tile<T, shape><<<grid, shape::THREADS, bytes, stream>>>(*p, *a, maps);

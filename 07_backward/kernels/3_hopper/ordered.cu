@@ -3,7 +3,7 @@
  *
  * A head's blocks add to a tile of dQ in key order. A GPU starts blocks in any order, so each draws
  * its number when it starts, and waits only for blocks that have started. Numbers alternate between
- * eight heads, to shorten waits.
+ * eight heads, to shorten waits. Right margin: lines of FlashAttention-2's Algorithm 2.
  */
 #include "07_backward/kernels/parts/roles.cuh"
 #include "common/cuda/turns.h"

@@ -5,7 +5,7 @@
  * first: with a causal mask, keys masked in one are masked in all that follow, so their K, perhaps
  * NaN, becomes 0.
  *
- * Margin: FlashAttention-2's Algorithm 2.
+ * Right margin: lines of FlashAttention-2's Algorithm 2.
  */
 #include "07_backward/kernels/parts/wgmma.cuh"
 
@@ -24,11 +24,11 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
     unsigned char *const K = smem, *const V = K + K_BYTES, *const query_stages = V + K_BYTES;  // Q, dO, Q, dO
     unsigned char *const dS = query_stages + STAGES * 2 * Q_BYTES;
     float *const statistics = (float *)(dS + Bc * Br * 2);                              // lse, D, lse, D
-    const int Nq = (int)p.Nq, j0 = (int)blockIdx.x * Bc, group = (int)p.H / (int)p.Hkv;
-    const int last = (Nq - 1) / Br, rounds = (last - first_tile<Br>(p, j0) + 1) * group;
+    const int Nq = (int)p.Nq, j0 = (int)blockIdx.x * Bc, heads_per_kv = (int)p.H / (int)p.Hkv;
+    const int last = (Nq - 1) / Br, rounds = (last - first_tile<Br>(p, j0) + 1) * heads_per_kv;
     const int first_head = (int)(blockIdx.y * p.H / p.Hkv);
-    const auto head_of = [&](int r) { return first_head + r % group; };
-    const auto row_of = [&](int r) { return (last - r / group) * Br; };
+    const auto head_of = [&](int r) { return first_head + r % heads_per_kv; };
+    const auto row_of = [&](int r) { return (last - r / heads_per_kv) * Br; };
     const auto tma_load_queries = [&](int r) {
         unsigned char *const Q = query_stages + r % STAGES * 2 * Q_BYTES;
         mbarrier_arrive_expect(&loaded[r % STAGES], 2 * Q_BYTES + (r == 0 ? 2 * K_BYTES : 0));

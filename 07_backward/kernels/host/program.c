@@ -75,8 +75,7 @@ static void check_tiles(const struct options *o)
                                : o->trace ? "--trace"
                                           : NULL;
     if (option)
-        options_fail(option, "expected a step in C with it, and not a CUDA kernel, whose tiles are "
-                             "its own");
+        options_fail(option, "expected a step in C with it: a CUDA kernel has fixed tiles");
 }
 
 static void check_requested(const struct options *o, const struct attention *p)
@@ -148,8 +147,8 @@ static const struct device *trainer_device;
 static enum dtype trainer_type;
 
 /*
- * In 16 bits the passes get a rounded copy of float32 parameters: a step is often smaller than
- * rounding.
+ * Parameters stay in float32 and are rounded for each pass: in 16 bits most updates would be
+ * rounded away.
  */
 static struct lab in_type(const struct lab *lab)
 {

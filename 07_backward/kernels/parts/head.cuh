@@ -4,7 +4,10 @@
 #include "07_backward/kernels/kernels.h"
 #include "common/cuda/device.h"
 
-/* Head n = b H + h: Q, O, dO and dQ (Nq, d); K, V, dK and dV (Nk, d); lse and D (Nq); P and dS (Nq, Nk). */
+/*
+ * Head n = b H + h: Q, O, dO and dQ (Nq, d); K, V, dK and dV (Nk, d); lse and D (Nq); P and dS
+ * (Nq, Nk).
+ */
 struct head {
     size_t b, h;
     const float *Q, *K, *V, *O, *dO, *lse;

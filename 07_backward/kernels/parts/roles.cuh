@@ -1,4 +1,4 @@
-/* Margin: FlashAttention-2's Algorithm 2. */
+/* Right margin: lines of FlashAttention-2's Algorithm 2. */
 #ifndef BACKWARD_ROLES_CUH
 #define BACKWARD_ROLES_CUH
 
@@ -9,7 +9,7 @@
 
 enum { STAGES = 2, PRODUCER = 128, CONSUMERS_BARRIER = 1 };
 enum { PRODUCER_REGS = 24, CONSUMER_REGS = 240 };  // registers per thread
-enum { QUERIES_WARP = HOPPER_KEYS / 16, DQ_WARP, STATISTICS_WARPS };  // after 8 warps of consumers; statistics take two
+enum { QUERIES_WARP = HOPPER_KEYS / 16, DQ_WARP, STATISTICS_WARPS };  // consumers: warps 0 to 7; statistics: two
 
 template <class TRAITS> struct roles_smem {
     enum { Bc = TRAITS::KEYS, Br = TRAITS::QUERIES, K_BYTES = Bc * TRAITS::D * 2, Q_BYTES = Br * TRAITS::D * 2 };
@@ -134,7 +134,7 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
         dS_of_full_tile(&dK, dV, statistics.D);                              // 14
         if (!full)
             zero_masked_dS(&dK, dV);
-        pack_weights<T>(&dV, P);  // not earlier: it doubles P's registers
+        pack_weights<T>(&dV, P);  // not earlier: P would be live twice
         pack_weights<T>(&dK, packed);
         issue_product<T>(&dV, P, dO);                                        // 12
         share_dS<TRAITS>(smem.dS[r % STAGES], packed);

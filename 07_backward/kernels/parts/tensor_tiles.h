@@ -3,7 +3,8 @@
 #define BACKWARD_TENSOR_TILES_H
 
 /*
- * 128 keys per block (64 for d = 256), 16 or 32 per warp: dK and dV take 2 d / 2 registers per 16.
+ * 128 keys per block (64 for d = 256), 16 or 32 per warp: dK and dV take d registers per lane for
+ * each 16 keys.
  * 32 queries per tile (16), except in mma.
  */
 #define KEYS_BC(d) ((d) <= 128 ? 128 : 64)
@@ -14,7 +15,7 @@
 #define MMA_BR(d) ((d) <= 64 ? 32 : 64)
 #define MMA_SMALL_BR(d) ((d) <= 64 ? 32 : 16)
 
-/* Blocks that share rows of dK and dV. */
+/* Blocks that split the columns of a tile of dK and dV. */
 #define KEYS_PARTS(d) ((d) <= 128 ? 1 : 2)
 
 /* 128 or 64 queries by chapter 06's tiles of keys. */

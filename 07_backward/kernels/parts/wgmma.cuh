@@ -15,7 +15,7 @@ struct backward_maps {
     tensor_map Q, K, V, dO, dQ, dK, dV;  // dK and dV only for store
 };
 
-/* In float32 rows have half as many elements. */
+/* A 128-byte row holds 32 floats, half as many as in 16 bits. */
 enum { DQ_BOX_WIDTH = BOX_WIDTH / 2, DQ_BOX = GROUP_ROWS * ROW_BYTES };
 
 static void make_map_of_dQ(tensor_map *map, float *dQ, const struct attention *p)
@@ -140,8 +140,8 @@ template <class TRAITS> __device__ static inline int element_of_dQ(int n)
 }
 
 /*
- * Stores dQ in two swizzled boxes with 32 floats per row. Half a warp stores pairs of floats in
- * four rows. Pair k of two adjacent rows is in the same banks, so odd rows store pair k ^ 2.
+ * Stores dQ in two swizzled boxes with 32 floats per row. Each half-warp writes float2s to four
+ * rows. Pair k of adjacent rows is in the same banks, so odd rows write pair k ^ 2 first.
  */
 template <class TRAITS>
 __device__ static inline void share_dQ(unsigned char *boxes, const float (&dQ)[32], float factor)
