@@ -23,48 +23,6 @@ void kernel_print_counts(const struct lab *lab, const struct step *kernel)
     }
 }
 
-// ---- the table ----------------------------------------------------------------------------------
-
-const char *kernel_csv_columns(void)
-{
-    return "chapter,kernel,device,blocks,threads,br,bc,accesses,pairs,extra_bytes,error,previous,"
-           "previous_error\n";
-}
-
-void kernel_table_begin(void)
-{
-    report_part("Kernels");
-    report_line(" # %-10s%6s %7s %10s %8s %7s %7s %s", "kernel", "blocks", "threads", "accesses",
-                "/ pair", "stored", "error", "difference from");
-}
-
-void kernel_table_row(struct lab *lab, const struct step *kernel, struct attention_errors e)
-{
-    const struct device *const device = device_current();
-    const struct count *c = &lab->count;
-    struct kernel_shape shape = step_shape(kernel, &lab->input.p, lab->size);
-    char name[32], before[32], blocks[32], accesses[32] = "-", each[24] = "-", stored[32] = "-";
-    char counts[100] = ",,", line[300];
-    if (c->total > 0) {
-        report_number(c->total, accesses);
-        report_bytes(c->slow_bytes, stored);
-        snprintf(each, sizeof each, "%.2f", (double)c->total / (double)(c->pairs ? c->pairs : 1));
-        snprintf(counts, sizeof counts, "%zu,%zu,%zu", c->total, c->pairs, c->slow_bytes);
-    }
-    if (lab->before.name)
-        snprintf(before, sizeof before, "%s", lab->before.name);
-    else  // of "05 complete" only the chapter fits
-        snprintf(before, sizeof before, "%.2s", lab->check.other_name);
-    step_label(lab->chapter->table, kernel, name);
-    shape.blocks = step_blocks(kernel, shape.blocks, device);
-    report_line("%s%6s %7zu %10s %8s %7s %.1e %.1e %s", name, report_number(shape.blocks, blocks),
-                shape.threads, accesses, each, stored, e.reference, e.previous, before);
-    snprintf(line, sizeof line, "%s,%s,%s,%zu,%zu,%zu,%zu,%s,%.3e,%s,%.3e\n", lab->chapter->number,
-             kernel->name, device->name, shape.blocks, shape.threads, shape.Br, shape.Bc, counts,
-             e.reference, before, e.previous);
-    report_append(lab_csv(lab), line);
-}
-
 /* All kernels whose arithmetic is for other types, on as many lines as they take. */
 static void print_others(const struct step_table *table, enum dtype type)
 {

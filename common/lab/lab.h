@@ -64,7 +64,7 @@ struct lab {
         *plain;  // counted instead of complete, which is vectorised: it visits the same tiles
     struct attention_check check;     // of O and lse; the lab frees the numbers of its `other` …
     struct gradient_check gradients;  // … or of the gradients
-    struct attention_errors worst;    // largest so far in the table of all steps
+    bool wrong;                       // a step in the table of all
     char *csv;                        // its lines for --csv, with room for REPORT_CSV; or NULL
 };
 
@@ -120,9 +120,6 @@ bool can_be_counted(const struct lab *lab, const struct step *step);
 const char *lab_unsupported(const struct lab *lab, const struct step *step);
 bool lab_comes_before(const struct lab *lab, const struct step *step);
 
-/* The closest earlier step that supports the problem, to compare `step` with; NULL if none. */
-const struct step *lab_step_before(const struct lab *lab, const struct step *step);
-
 /* --csv's lines, one per step, to which callers may add. */
 char *lab_csv(struct lab *lab);
 
@@ -151,17 +148,9 @@ struct attention_check lab_product_check(const struct lab *lab);
 void lab_write(const struct lab *lab, const struct step *step, const char *previous,
                struct attention_errors errors);
 
-/* kernels.c: the parts "Grid" and "Counted"; a kernel table has different columns. */
+/* kernels.c: the parts "Grid" and "Counted", and notes to a table of kernels. */
 void kernel_print_counts(const struct lab *lab, const struct step *kernel);
-void kernel_table_begin(void);
-void kernel_table_row(struct lab *lab, const struct step *kernel, struct attention_errors errors);
 void kernel_table_notes(const struct lab *lab);
-const char *kernel_csv_columns(void);
-
-/* Runs the step into new outputs; and the same for a problem that may take long (wait.c). */
-struct tensors lab_output(const struct lab *lab, const struct step *step, struct tile_size size);
-struct tensors lab_output_slowly(const struct lab *lab, const struct step *step,
-                                 struct tile_size size);
 
 void table_begin(struct lab *lab);
 void table_row(struct lab *lab, const struct step *step, struct attention_errors errors);
