@@ -125,10 +125,9 @@ static void print_kernel(struct lab *lab)
     result_free(&r);
 }
 
-static struct attention_errors print_row(const struct step *kernel, const struct device *device,
-                                         const struct lab *lab, const struct gradient_check *check,
-                                         struct cuda_previous *previous,
-                                         const struct result *on_cpu, char *csv)
+static void print_row(const struct step *kernel, const struct device *device, const struct lab *lab,
+                      const struct gradient_check *check, struct cuda_previous *previous,
+                      const struct result *on_cpu, char *csv)
 {
     char accesses[32] = "-", per_pair[32] = "-", stored[32] = "-";
     char counts[100] = ",,,,", line[300];
@@ -153,16 +152,6 @@ static struct attention_errors print_row(const struct step *kernel, const struct
         report_wrong("%s: its dQ, dK or dV%s; --step %s shows where", kernel->name,
                      dS_too_large(check, lab), kernel->name);
     cuda_previous_keep(previous, kernel->name, &r);
-    return v.errors;
-}
-
-static void print_worst(struct attention_errors worst)
-{
-    char error[16];
-    snprintf(error, sizeof error, "%.2e", worst.reference);
-    report_verified("double reference", error);
-    snprintf(error, sizeof error, "%.2e", worst.previous);
-    report_verified("the one before", error);
 }
 
 static void print_kernels(struct lab *lab)
@@ -172,7 +161,6 @@ static void print_kernels(struct lab *lab)
     const struct gradient_check *const check = &lab->gradients;
     struct cuda_previous previous = { .name = NULL };
     struct result on_cpu = complete_on_the_cpu(lab);
-    struct attention_errors worst = { .right = true };
     report_part("Kernels");
     report_line("%-18s %10s %8s %8s %7s %s", "kernel", "accesses", "/ pair", "stored", "error",
                 "difference from");
@@ -186,13 +174,8 @@ static void print_kernels(struct lab *lab)
             report_line("%-18s does not support %s", k->name, unsupported);
             continue;
         }
-        const struct attention_errors e =
-            print_row(k, device, lab, check, &previous, &on_cpu, lab_csv(lab));
-        worst.reference = larger_error(worst.reference, e.reference);
-        worst.previous = larger_error(worst.previous, e.previous);
+        print_row(k, device, lab, check, &previous, &on_cpu, lab_csv(lab));
     }
-    if (o->dtype != DTYPE_F32)
-        print_worst(worst);
     cuda_report_types(o->dtype);
     report_line("(they ran %s)", device_text(device));
     result_free(&on_cpu);
