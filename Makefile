@@ -32,7 +32,7 @@ endif
 STRICT ?=#   STRICT=-Werror makes every warning an error, as CI does
 
 # Building, testing, measuring, maintenance. A starter for students has only the first.
-PARTS := $(wildcard $(patsubst %,common/%.mk,tools/build tools/tests tools/chapters cuda/cuda peers/peers python/python \
+PARTS := $(wildcard $(patsubst %,common/%.mk,tools/build tools/tests tools/chapters tools/wasm cuda/cuda peers/peers python/python \
                       tools/machines tools/upkeep classroom/classroom classroom/grading))
 
 # A student's starter has its files of earlier chapters in a folder of its own, also searched.

@@ -67,38 +67,12 @@ static struct softmax_state in_blocks(const float *x, size_t n, size_t block)
     return merged;
 }
 
-/* Slowly rising scores: l is rescaled, and rounded, at each step. */
-static void rising(void)
-{
-    enum { MOST = 1000000, BLOCK = 64 };
-    static float x[MOST];
-    report_part("A bad case");
-    report_line("l of scores rising from 0 to 1 is off by     merged from blocks of %d     in 02",
-                BLOCK);
-    for (size_t n = 100; n <= MOST; n *= 100) {
-        double right = 0.0;
-        float safe = 0.0f;
-        for (size_t j = 0; j < n; j++)
-            x[j] = (float)j / (float)(n - 1);
-        for (size_t j = 0; j < n; j++) {
-            right += exp((double)x[j] - 1.0);
-            safe += expf(x[j] - 1.0f);
-        }
-        char number[32];
-        report_line("N = %-24s     %8.1e     %22.1e %11.1e", report_number(n, number),
-                    fabs((double)online_statistics(x, n).l - right) / right,
-                    fabs((double)in_blocks(x, n, BLOCK).l - right) / right,
-                    fabs((double)safe - right) / right);
-    }
-}
-
 void show_examples(void)
 {
     report_part("By hand");
     show_row((const float[]){ 1, 3, 2 }, 3);
     report_part("Merging blocks");
     merge_blocks();
-    rising();
 }
 
 static void check_merging(const struct scores *scores)
@@ -141,7 +115,7 @@ void show_input(const struct scores *scores)
     report_part("Input");
     report_line("%s", scores->origin);
     report_line(
-        "the maximum rises %.1f times after a row's first score; %.1f %% of the factors are 1",
+        "on average, the maximum rises %.1f times after the first; %.1f %% of factors are 1",
         (double)moves / (double)scores->rows,
         100.0 - 100.0 * (double)moves / (double)(scores->rows * (scores->cols - 1)));
     check_merging(scores);

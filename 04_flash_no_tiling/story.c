@@ -5,7 +5,6 @@
 #include "02_safe_softmax/safe_softmax.h"
 #include "04_flash_no_tiling/flash_no_tiling.h"
 #include "04_flash_no_tiling/flash_row.h"
-#include "04_flash_no_tiling/fusion.h"
 #include "04_flash_no_tiling/program.h"
 #include "04_flash_no_tiling/standard_attention.h"
 #include "common/check/attention_check.h"
@@ -107,29 +106,21 @@ static void one_pass_by_hand(void)
     }
 }
 
-DECLARE_WATCHED(fused);
-DECLARE_WATCHED(unfused);
 DECLARE_WATCHED(standard_attention);
 DECLARE_WATCHED(flash_no_tiling_row);
 
-static void fusion(void)
+static void watch_all(const struct attention_input *input, const float *O, size_t n)
 {
-    enum { N = 1000 };
-    static float x[N], y[N], z[N];
-    size_t accesses[2];
-    random_normals(x, N, 1, 0);
-    for (int fuse = 0; fuse < 2; fuse++) {
-        traffic_reset();
-        traffic_watch("x", x, N);
-        traffic_watch("y", fuse ? z : y, N);
-        (fuse ? WATCHED(fused) : WATCHED(unfused))(x, fuse ? z : y, N, 2.0f, 1.0f);
-        accesses[fuse] = traffic_total().loads + traffic_total().stores;
-    }
-    report_part("Fusion");
-    report_line("max(2x + 1, 0) of %d numbers: %zu accesses in three loops, %zu in one", N,
-                accesses[0], accesses[1]);
-    if (memcmp(y, z, sizeof y) != 0)
-        report_wrong("the fused loop has another result");
+    traffic_reset();
+    traffic_watch("Q", input->Q, n);
+    traffic_watch("K", input->K, n);
+    traffic_watch("V", input->V, n);
+    traffic_watch("O", O, n);
+}
+
+static size_t accesses(void)
+{
+    return traffic_total().loads + traffic_total().stores;
 }
 
 /* On the first text of the real input, unmasked. */
@@ -140,38 +131,17 @@ static void standard(void)
     const struct attention *p = &input.p;
     const size_t N = p->Nq, d = p->d, head = N * d, H = p->H, pairs = H * N * N;
     float *O = allocate(H * head, sizeof *O, "O");
-    traffic_reset();
-    traffic_watch("Q", input.Q, H * head);
-    traffic_watch("K", input.K, H * head);
-    traffic_watch("V", input.V, H * head);
-    traffic_watch("O", O, H * head);
+    watch_all(&input, O, H * head);
     for (size_t h = 0; h < H; h++)
         WATCHED(standard_attention)
     (input.Q + h * head, input.K + h * head, input.V + h * head, O + h * head, N, N, d, p->scale);
-    const struct counted lines[] = {
-        { "Q loads", traffic_of("Q").loads, H * head, "N d", "" },
-        { "K loads", traffic_of("K").loads, pairs * d, "N^2 d", "" },
-        { "S stores", traffic_of("S").stores, pairs, "N^2", "" },
-        { "S loads", traffic_of("S").loads, 3 * pairs, "3 N^2", "" },
-        { "P stores", traffic_of("P").stores, pairs, "N^2", "" },
-        { "P loads", traffic_of("P").loads, pairs, "N^2", "" },
-        { "V loads", traffic_of("V").loads, pairs * d, "N^2 d", "" },
-        { "O stores", traffic_of("O").stores, H * head, "N d", "" },
-        { "all", traffic_total().loads + traffic_total().stores,
-          2 * pairs * d + 6 * pairs + 2 * H * head, "2 N^2 d + 6 N^2", " with 2 N d" },
-    };
-    report_counted("Standard", lines, 9, "pair", pairs, "");
-    const size_t stored = extra_slow_peak(), all = lines[8].count;
+    const size_t all = accesses(), stored = extra_slow_peak();
     const struct attention text = attention_of(1, H, H, N, N, d);
-    traffic_reset();
-    traffic_watch("Q", input.Q, H * head);
-    traffic_watch("K", input.K, H * head);
-    traffic_watch("V", input.V, H * head);
-    traffic_watch("O", O, H * head);
+    watch_all(&input, O, H * head);
     for (size_t row = 0; row < H * N; row++)
         WATCHED(flash_no_tiling_row)
     (&text, input.Q, input.K, input.V, 0, row / N, row % N, O + row * d, NULL);
-    const size_t one_pass = traffic_total().loads + traffic_total().stores;
+    const size_t one_pass = accesses();
     char number[32], kept[32];
     report_part("Compared");
     report_line("%-20s%12s %12s %22s", "on the same text", "accesses", "per pair", "extra memory");
@@ -181,30 +151,6 @@ static void standard(void)
     report_line("%-20s%12s %12.2f %22s", "one pass", report_number(one_pass, number),
                 (double)one_pass / (double)pairs, kept);
     free(O);
-    attention_input_free(&input);
-}
-
-/* S would not fit. Rows are independent, so we compute only some. */
-static void too_large(void)
-{
-    enum { N = 65536, D = 64 };
-    const struct attention p = attention_of(1, 1, 1, N, N, D);
-    struct attention_input input = attention_input_random(p, 1);
-    struct attention_check check = attention_check_begin(&input, false);
-    float *O = allocate(check.count * D, sizeof *O, "O");
-    poison_fill(O, check.count * D);
-    for (size_t k = 0; k < check.count; k++)
-        flash_no_tiling_row(&p, input.Q, input.K, input.V, 0, 0, check.rows[k], O + k * D, NULL);
-    const struct difference error = difference_between(O, check.O, check.count, D);
-    report_part("Large");
-    report_line("N = 65 536, d = 64: S alone would take %.1f GB, and P as much again",
-                1e-9 * 4.0 * (double)N * (double)N);
-    report_line("one pass: %zu bytes per row; %zu of its rows are off by at most %.2e",
-                (2 * D + 2) * sizeof(float), check.count, error.max_abs);
-    if (!is_explained(error))
-        report_wrong("that is more than rounding explains");
-    free(O);
-    attention_check_end(&check);
     attention_input_free(&input);
 }
 
@@ -219,10 +165,8 @@ int tell_part(const struct options *options)
     static const struct story_part parts[] = {
         { "words", "attention of six words by the formula", six_words, false },
         { "one_pass", "the same for one query, key by key", one_pass_by_hand, false },
-        { "fusion", "accesses of three loops, and of one", fusion, true },
         { "standard", "accesses and memory of standard attention, and of one pass", standard,
           true },
-        { "large", "65 536 words, whose scores would not fit", too_large, false },
     };
     return story_tell(options, parts, sizeof parts / sizeof parts[0]);
 }

@@ -1,5 +1,5 @@
 /*
- * The chapter's steps, in order. Its row is all that the program uses of a step
+ * The chapter's steps, in order. The program uses a step only through its row
  * (common/program/step.h). `run` is its function, `watched` its instrumented build
  * (common/measure/watch.h), which vectorised steps do not have.
  */

@@ -44,28 +44,6 @@ static void by_hand(void)
     trace_step(step("fa1"), &input, fa1_size(24, 3));
 }
 
-// ---- Theorem 1 ----------------------------------------------------------------------------------
-
-static void print_theorem(const struct theorem *t)
-{
-    report_line("%6zu %18.1e %16.1e %15.1e", t->keys, t->error_m, t->error_l, t->error_O);
-}
-
-static void theorem_1(void)
-{
-    enum { N = 100, D = 16, M = 1600 };
-    struct attention_input input = attention_input_random(attention_of(1, 1, 1, N, N, D), 1);
-    report_part("Theorem 1");
-    report_line("fa1, N = %d, d = %d, M = %d: m, l, O after each block of keys, against double", N,
-                D, M);
-    report_line("%6s %18s %16s %15s", "keys", "error of m", "of l, relative", "of O");
-    const struct theorem t =
-        theorem_check(step("fa1"), &input, fa1_size(M, D), true, print_theorem);
-    if (!(t.error_m <= 1e-5 && t.error_l <= 1e-5 && t.error_O <= 1e-5))
-        report_wrong("that is more than float32's rounding");
-    attention_input_free(&input);
-}
-
 // ---- Theorem 2 ----------------------------------------------------------------------------------
 
 static size_t counted(const char *name, const struct attention_input *input, struct tile_size size)
@@ -452,7 +430,6 @@ int tell_part(const struct options *options)
 {
     static const struct story_part parts[] = {
         { "by_hand", "fa1 on four queries and keys, tile by tile", by_hand, true },
-        { "theorem_1", "m, l and O of fa1 after each block of keys", theorem_1, true },
         { "theorem_2", "accesses of standard, fa1 and fa2, by the size of fast memory", theorem_2,
           true },
         { "cost", "operations, and bytes that are stored whole", operations_and_memory, true },

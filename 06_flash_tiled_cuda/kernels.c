@@ -83,7 +83,7 @@ static const struct kernel_tile complete_tiles[] = { COMPLETE16_TILES(TILE){ 0 }
     }                                                                                            \
     static void watch_##name(const struct attention *p, struct tile_size size, struct tensors x) \
     {                                                                                            \
-        kernel_run_watched(step_named(&table, #name), name##_launchers, p, size, x);             \
+        kernel_instrumented(run_##name, CUDA_WATCH_TRAFFIC, p, size, x);                         \
     }
 // clang-format off
 KERNEL(naive)
@@ -107,6 +107,8 @@ KERNEL(store)
 KERNEL(complete)
 // clang-format on
 
+#define RUNS(name) .is_kernel = true, .run = run_##name, .watched = watch_##name
+
 // ---- the rows -----------------------------------------------------------------------------------
 
 /* What every kernel supports. */
@@ -116,9 +118,7 @@ static const struct step kernels[] = {
     {
         .name = "naive",
         .idea = "three kernels, S and P in global memory",
-        .is_kernel = true,
-        .run = run_naive,
-        .watched = watch_naive,
+        RUNS(naive),
         .formula = "(4 d + 5) / pair + …",
         .predict = predict_naive,
         .shape = shape_naive,
@@ -129,9 +129,7 @@ static const struct step kernels[] = {
     {
         .name = "fa1",
         .idea = "tiles in shared memory, one block per head",
-        .is_kernel = true,
-        .run = run_fa1,
-        .watched = watch_fa1,
+        RUNS(fa1),
         .formula = "Tc (3 Nq d + 4 Nq) + …",
         .predict = predict_fa1,
         .shape = shape_fa1,
@@ -142,9 +140,7 @@ static const struct step kernels[] = {
     {
         .name = "fa2",
         .idea = "one block per tile of queries, sums in registers",
-        .is_kernel = true,
-        .run = run_fa2,
-        .watched = watch_fa2,
+        RUNS(fa2),
         .formula = "2 d / key + …",
         .predict = predict_fa2,
         .shape = shape_fa2,
@@ -154,9 +150,7 @@ static const struct step kernels[] = {
     {
         .name = "ahead",
         .idea = "the next slice is loaded during the products",
-        .is_kernel = true,
-        .run = run_ahead,
-        .watched = watch_ahead,
+        RUNS(ahead),
         .formula = "2 d / key + …",
         .predict = predict_fa2,
         .shape = shape_fa2,
@@ -166,9 +160,7 @@ static const struct step kernels[] = {
     {
         .name = "turing",
         .idea = "tensor cores of a T4: float16 inputs, float32 sums",
-        .is_kernel = true,
-        .run = run_turing,
-        .watched = watch_turing,
+        RUNS(turing),
         .formula = "d / key + …",
         .predict = predict_tensor,
         .shape = shape_turing,
@@ -180,9 +172,7 @@ static const struct step kernels[] = {
     {
         .name = "mma",
         .idea = "Ampere: products twice as long, and bfloat16",
-        .is_kernel = true,
-        .run = run_mma,
-        .watched = watch_mma,
+        RUNS(mma),
         .formula = "d / key + …",
         .predict = predict_tensor,
         .shape = shape_tensor,
@@ -192,9 +182,7 @@ static const struct step kernels[] = {
     {
         .name = "swizzle",
         .idea = "no bank conflicts in shared memory",
-        .is_kernel = true,
-        .run = run_swizzle,
-        .watched = watch_swizzle,
+        RUNS(swizzle),
         .formula = "d / key + …",
         .predict = predict_tensor,
         .shape = shape_tensor,
@@ -204,9 +192,7 @@ static const struct step kernels[] = {
     {
         .name = "async",
         .idea = "two stages: the next tile is copied meanwhile",
-        .is_kernel = true,
-        .run = run_async,
-        .watched = watch_async,
+        RUNS(async),
         .formula = "d / key + …",
         .predict = predict_tensor,
         .shape = shape_tensor,
@@ -216,9 +202,7 @@ static const struct step kernels[] = {
     {
         .name = "exp2",
         .idea = "the scale folded into a power of 2",
-        .is_kernel = true,
-        .run = run_exp2,
-        .watched = watch_exp2,
+        RUNS(exp2),
         .formula = "d / key + …",
         .predict = predict_tensor,
         .shape = shape_power,
@@ -228,9 +212,7 @@ static const struct step kernels[] = {
     {
         .name = "skip",
         .idea = "masks only in tiles that need one",
-        .is_kernel = true,
-        .run = run_skip,
-        .watched = watch_skip,
+        RUNS(skip),
         .formula = "d / key + …",
         .predict = predict_tensor,
         .shape = shape_power,
@@ -240,9 +222,7 @@ static const struct step kernels[] = {
     {
         .name = "rescale",
         .idea = "O rescaled only when the maximum grew a lot",
-        .is_kernel = true,
-        .run = run_rescale,
-        .watched = watch_rescale,
+        RUNS(rescale),
         .formula = "d / key + …",
         .predict = predict_tensor,
         .shape = shape_power,
@@ -252,9 +232,7 @@ static const struct step kernels[] = {
     {
         .name = "budget",
         .idea = "tile sizes that fit the registers: --br, --bc",
-        .is_kernel = true,
-        .run = run_budget,
-        .watched = watch_budget,
+        RUNS(budget),
         .formula = "d / key + …",
         .predict = predict_tensor,
         .tiles = budget_tiles,
@@ -264,9 +242,7 @@ static const struct step kernels[] = {
     {
         .name = "wgmma",
         .idea = "Hopper: TMA copies and warpgroup MMA",
-        .is_kernel = true,
-        .run = run_wgmma,
-        .watched = watch_wgmma,
+        RUNS(wgmma),
         .formula = "d / key + …",
         .predict = predict_wgmma,
         .shape = shape_hopper,
@@ -277,9 +253,7 @@ static const struct step kernels[] = {
     {
         .name = "roles",
         .idea = "a producer loads tiles, consumers compute",
-        .is_kernel = true,
-        .run = run_roles,
-        .watched = watch_roles,
+        RUNS(roles),
         .formula = "d / key + …",
         .predict = predict_boxes,
         .shape = shape_roles,
@@ -290,9 +264,7 @@ static const struct step kernels[] = {
     {
         .name = "overlap",
         .idea = "softmax placed before the wait for a product",
-        .is_kernel = true,
-        .run = run_overlap,
-        .watched = watch_overlap,
+        RUNS(overlap),
         .formula = "d / key + …",
         .predict = predict_boxes,
         .shape = shape_roles,
@@ -303,9 +275,7 @@ static const struct step kernels[] = {
     {
         .name = "pingpong",
         .idea = "two consumers alternate on the tensor cores",
-        .is_kernel = true,
-        .run = run_pingpong,
-        .watched = watch_pingpong,
+        RUNS(pingpong),
         .formula = "d / key + …",
         .predict = predict_boxes,
         .shape = shape_roles,
@@ -316,9 +286,7 @@ static const struct step kernels[] = {
     {
         .name = "persistent",
         .idea = "persistent blocks take the longest tile left",
-        .is_kernel = true,
-        .run = run_persistent,
-        .watched = watch_persistent,
+        RUNS(persistent),
         .formula = "d / key + …",
         .predict = predict_boxes,
         .shape = shape_roles,
@@ -330,9 +298,7 @@ static const struct step kernels[] = {
     {
         .name = "store",
         .idea = "O leaves by the TMA, from shared memory",
-        .is_kernel = true,
-        .run = run_store,
-        .watched = watch_store,
+        RUNS(store),
         .formula = "d / key + …",
         .predict = predict_boxes,
         .shape = shape_store,
@@ -344,9 +310,7 @@ static const struct step kernels[] = {
     {
         .name = "complete",
         .idea = "every option but --softcap",
-        .is_kernel = true,
-        .run = run_complete,
-        .watched = watch_complete,
+        RUNS(complete),
         .formula = "2 d / key + …",
         .formula_16 = "d / key + …",
         .predict = predict_complete,

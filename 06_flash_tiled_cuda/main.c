@@ -3,6 +3,7 @@
  */
 #include "05_flash_tiled_cpu/steps/steps.h"
 #include "06_flash_tiled_cuda/kernels/device/choice.h"
+#include "06_flash_tiled_cuda/kernels/device/run.h"
 #include "06_flash_tiled_cuda/program.h"
 #include "common/cpu/memory.h"
 #include "common/lab/device_speed.h"
@@ -73,7 +74,7 @@ int main(int argc, char **argv)
     if (lab.o.profile)
         print_profile(&lab);
     if (lab.o.timeline)
-        print_timeline(&lab);
+        kernel_timeline(&lab);
     if (lab.o.bench)
         bench(&lab);
     return lab_close(&lab);

@@ -26,9 +26,8 @@ int tell_part(const struct options *options);
 /* reports.c: chooses a device that the kernel is for, and ends the program if the kernel lacks a requested option. */
 void check_requested(struct lab *lab);
 
-/* The kernel's accesses by source line; the units of one block over time; the device, without any kernel. */
+/* The kernel's accesses by source line; the device, without any kernel. */
 void print_profile(const struct lab *lab);
-void print_timeline(const struct lab *lab);
 int print_device(const struct lab *lab);
 
 #endif

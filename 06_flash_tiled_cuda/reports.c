@@ -2,6 +2,7 @@
  * What the program reports besides the lab: a kernel's profile, its timeline, and the device; and what it refuses.
  */
 #include "06_flash_tiled_cuda/kernels/device/choice.h"
+#include "06_flash_tiled_cuda/kernels/device/run.h"
 #include "06_flash_tiled_cuda/program.h"
 #include "common/cuda/cpu.h"
 #include "common/measure/bench.h"
@@ -77,32 +78,14 @@ void check_requested(struct lab *lab)
 
 // ---- one kernel, observed -----------------------------------------------------------------------
 
-/* Runs the kernel with this watch of the emulator. */
-static void run_with(const struct lab *lab, enum cuda_watch watch)
-{
-    const struct device *const usual = device_current();
-    device_use(&device_instrumented, NULL);
-    cuda_cpu_watch(watch);
-    struct tensors x = step_run(lab->only, &lab->input.p, lab->size, lab->x);
-    cuda_cpu_watch(0);
-    device_use(usual, NULL);
-    outputs_free(&x);
-}
-
 void print_profile(const struct lab *lab)
 {
-    run_with(lab, CUDA_WATCH_PROFILE);
+    kernel_observe(lab, CUDA_WATCH_PROFILE);
     report_part("Profile");
     report_line("%s, by the lines of its source, on the CPU with every access instrumented",
                 lab->only->name);
     fflush(stdout);
     cuda_cpu_print_profile();
-}
-
-void print_timeline(const struct lab *lab)
-{
-    run_with(lab, CUDA_WATCH_TIMELINE);
-    cuda_cpu_print_timeline(lab->only->name, lab->o.timeline);
 }
 
 // ---- the device ---------------------------------------------------------------------------------

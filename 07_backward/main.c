@@ -18,7 +18,7 @@ static void run_steps(struct lab *lab)
     }
 }
 
-/* complete goes through its tiles as one of these does, an element at a time. NULL: none has all the options of p. */
+/* The scalar step that computes as complete does; NULL if none supports p. */
 static const struct step *in_plain_c(const struct attention *p)
 {
     static const char *const plain[] = { "fa2", "softcap", "fa1" };
@@ -53,10 +53,10 @@ int main(int argc, char **argv)
     if (lab.screen)
         tell_screen(run_steps);
     backward_input(&lab);
-    if (!cuda && lab.o.dtype == DTYPE_F32)  // what the steps in C are in
+    if (!cuda && lab.o.dtype == DTYPE_F32)  // the only type of the steps in C
         run_steps(&lab);
     if (kernels && (cuda || all))
-        (cuda ? kernels->print_one : kernels->print_all)(&lab);
+        kernels->run(&lab);
     if (!cuda && lab.o.bench && options_usual(&lab.o))
         backward_ladder(&chapter, LADDER_N, LADDER_SECONDS, &lab.o);
     else if (!cuda && lab.o.bench)

@@ -31,9 +31,8 @@ struct kernels {
     /* Ends the program unless what the command line asks of them can be done for problem p; the device must be there. */
     void (*check)(const struct options *options, const struct attention *p);
 
-    /* The one that is asked for, told whole; or a line for each of them, here and in lab_csv. */
-    void (*print_one)(struct lab *lab);
-    void (*print_all)(struct lab *lab);
+    /* The one that is asked for, told whole; or a line for each of them. */
+    void (*run)(struct lab *lab);
 
     /* The ladder of the kernels on a GPU, if the one that the command line asks for is there; else it returns false. */
     bool (*bench)(const struct options *options);

@@ -30,8 +30,9 @@ static const char *const option_names[OPTIONS] = { "none",           "causal",
                                                    "window 255,0",   "every 8th key hidden",
                                                    "half of blocks", "dropout 0.1" };
 
-static void with_options(struct attention p, uint8_t *key_mask, uint8_t *block_mask,
-                         struct attention problems[OPTIONS])
+/* p with one option each. B = 1, Nq = Nk. */
+static void make_option_problems(struct attention p, uint8_t *key_mask, uint8_t *block_mask,
+                                 struct attention problems[OPTIONS])
 {
     const size_t blocks = (p.Nk - 1) / MASK_BLOCK + 1;
     for (size_t j = 0; j < p.Nk; j++)
@@ -61,7 +62,7 @@ static void print_options(const struct round *timed)
                     1e3 * timed->runners[k].bench->best, 100.0 * pairs,
                     100.0 * round_mark(timed, k).of_peak);
     }
-    report_line("of the time with dropout its random numbers take %.0f %%",
+    report_line("with dropout, random numbers take %.0f %% of the time",
                 100.0 * (1.0 - timed->runners[0].bench->best / timed->runners[5].bench->best));
 }
 
@@ -76,7 +77,7 @@ static void bench_options(const struct chapter *chapter, size_t N, double second
                    lab_of(chapter, attention_input_random(attention_of(1, 1, 1, N, N, 64), 1), o),
                labs[OPTIONS];
     struct round timed;
-    with_options(plain.input.p, key_mask, block_mask, problems);
+    make_option_problems(plain.input.p, key_mask, block_mask, problems);
     round_begin(&timed, &plain.input.p, plain.x);
     for (size_t k = 0; k < OPTIONS; k++) {
         labs[k] = plain;
@@ -162,7 +163,7 @@ static void bench_pieces(double seconds)
 
 // ---- the ladder ---------------------------------------------------------------------------------
 
-/* standard, fa2, vector steps. */
+/* standard, fa2 and the vector steps. */
 static size_t choose_rungs(const struct step_table *table, struct rung rungs[ROUND_MOST])
 {
     size_t count = 0;

@@ -1,7 +1,7 @@
 /*
  * Step: the block that keeps the processor busy.
  *
- * Eight sums must be in flight (micro_kernel.h); here are sixteen, of 8 keys by 2 vectors of
+ * Eight sums must be in flight (micro_kernel.h); this block has sixteen, of 8 keys by 2 vectors of
  * queries: 16 multiply-adds for 10 loads, where 4 by 1 needs 5 for 4.
  */
 #include "05_flash_tiled_cpu/fast/block.h"
@@ -24,30 +24,31 @@ static __attribute__((noinline)) void block_softmax(struct group *g, group_row *
     }
 }
 
-void block_finish(struct group *g, const vec most[COLUMNS], const float *V, size_t d, group_row *S,
-                  size_t n)
+void block_update(struct group *g, const vec new_max[COLUMNS], const float *V, size_t d,
+                  group_row *S, size_t n)
 {
     vec rescale[COLUMNS];
-    block_softmax(g, S, n, most, rescale);
+    block_softmax(g, S, n, new_max, rescale);
     block_outputs(g, rescale, V, d, (const group_row *)S, n, n);
 }
 
 /* S has room for n + ROWS rows. */
-static void block_see(struct group *g, const struct head *a, size_t j0, size_t n, group_row *S)
+static void block_process_keys(struct group *g, const struct head *a, size_t j0, size_t n,
+                               group_row *S)
 {
     const size_t d = a->p->d;
-    vec most[COLUMNS];
+    vec new_max[COLUMNS];
     for (int v = 0; v < COLUMNS; v++)
-        most[v] = g->m[v];
+        new_max[v] = g->m[v];
     for (size_t j = 0; j < n; j += ROWS) {
         const struct block c = block_scores(g, a->K + (j0 + j) * d, d, n - j);
         for (size_t r = 0; r < ROWS; r++)
             for (int v = 0; v < COLUMNS; v++) {
                 S[j + r][v] = c.at[r][v];
-                most[v] = vec_max(most[v], c.at[r][v]);
+                new_max[v] = vec_max(new_max[v], c.at[r][v]);
             }
     }
-    block_finish(g, most, a->V + j0 * d, d, S, n);
+    block_update(g, new_max, a->V + j0 * d, d, S, n);
 }
 
 void block(const struct attention *p, struct tile_size size, struct tensors x)
@@ -60,7 +61,7 @@ void block(const struct attention *p, struct tile_size size, struct tensors x)
         for (size_t i0 = 0; i0 < p->Nq; i0 += GROUP) {
             group_begin(&g, &a, i0, min(GROUP, p->Nq - i0));
             for (size_t j0 = 0; j0 < p->Nk; j0 += Bc)
-                block_see(&g, &a, j0, min(Bc, p->Nk - j0), S);
+                block_process_keys(&g, &a, j0, min(Bc, p->Nk - j0), S);
             group_end(&g, &a);
         }
     }

@@ -11,7 +11,7 @@ enum { QUERIES = 32 };
 
 struct columns {
     float Q[ATTENTION_MAX_D][QUERIES];  // times the scale's sign
-    float O[ATTENTION_MAX_D][QUERIES];  // times l
+    float O[ATTENTION_MAX_D][QUERIES];  // not yet divided by l
     float m[QUERIES], l[QUERIES];       // m starts at -FLT_MAX, so x - m is never NaN
     size_t i0;
     struct scale scale;

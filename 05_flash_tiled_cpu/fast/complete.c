@@ -22,7 +22,7 @@ struct workspace {
     float *O;  // NULL without splits
 };
 
-/* No more than needed: on short texts, allocation takes a tenth of the time. */
+/* Allocates only what p needs: for short sequences, allocation takes 10 % of the time. */
 static struct workspace workspace_new(const struct attention *p, struct tile_size size, bool splits)
 {
     const size_t groups = (size.Br - 1) / GROUP + 1, d = p->d;
@@ -73,11 +73,12 @@ static void apply_dropout(group_row *P, const struct group *g, const struct head
 }
 
 struct key_span {
-    size_t j0, n, full_width;    // from `full_width`, only the last column attends
+    size_t j0, n, full_keys;     // after full_keys, only the last vector attends
     const visibility_row *mask;  // a row per key, or NULL
-    bool has_masked_keys;        // some key between others is masked
+    bool has_masked_keys;        // for all queries, inside the span
 };
 
+/* Square, so that few on a causal diagonal are partial. */
 static enum tile_kind kind_of_piece(const struct group *g, const struct head *a, size_t j0,
                                     size_t end, size_t *n)
 {
@@ -85,16 +86,16 @@ static enum tile_kind kind_of_piece(const struct group *g, const struct head *a,
     return tile_kind(a->p, a->b, a->h, g->i0, g->i0 + g->rows, j0, j0 + *n);
 }
 
-/* The longest run of pieces of one kind: full ones in a partial tile use the unmasked loop. */
-static enum tile_kind key_span_begin(struct key_span *s, const struct group *g,
-                                     const struct head *a, size_t j0, size_t end)
+/* Sets s to the longest run of pieces of one kind, so full pieces of a partial tile skip masking. */
+static enum tile_kind key_span_find(struct key_span *s, const struct group *g, const struct head *a,
+                                    size_t j0, size_t end)
 {
     size_t n;
     *s = (struct key_span){ .j0 = j0 };
     const enum tile_kind kind = kind_of_piece(g, a, j0, end, &s->n);
     while (j0 + s->n < end && kind_of_piece(g, a, j0 + s->n, end, &n) == kind)
         s->n += n;
-    s->full_width = s->n;
+    s->full_keys = s->n;
     return kind;
 }
 
@@ -113,12 +114,12 @@ static void key_span_mask(struct key_span *s, struct workspace *w, const struct 
     s->mask = (const visibility_row *)w->mask + first;
     for (size_t r = 0; r < s->n; r++)
         s->has_masked_keys |= !visible_to_any(s->mask[r]);
-    s->full_width = s->n;
-    while (s->full_width > 0 && !visible_outside(COLUMNS - 1, s->mask[s->full_width - 1]))
-        s->full_width--;
+    s->full_keys = s->n;
+    while (s->full_keys > 0 && !visible_outside(COLUMNS - 1, s->mask[s->full_keys - 1]))
+        s->full_keys--;
 }
 
-/* The span's values, 0 for fully masked keys, which may be NaN. */
+/* The span's rows of V. Those of fully masked keys may be NaN, so they become 0. */
 static const float *values(struct workspace *w, struct key_span s, const float *V, size_t d)
 {
     if (!w->V || !s.mask || !s.has_masked_keys)
@@ -131,7 +132,7 @@ static const float *values(struct workspace *w, struct key_span s, const float *
     return w->V;
 }
 
-/* One loop for both cases would run out of registers. */
+/* Merged with softmax_masked, the loop would spill. */
 static void softmax_full(struct group *g, const float *K, size_t d, struct key_span s, group_row *P)
 {
     vec sum[COLUMNS];
@@ -150,7 +151,7 @@ static void softmax_masked(struct group *g, const float *K, size_t d, struct key
     for (int v = 0; v < COLUMNS; v++)
         sum[v] = vec_of(0.0f);
     for (size_t j = 0; j < s.n; j += ROWS) {
-        struct block c = j < s.full_width || s.n - j < ROWS
+        struct block c = j < s.full_keys || s.n - j < ROWS
                              ? block_scores(g, K + j * d, d, s.n - j)
                              : column_product(COLUMNS - 1, (struct block){ 0 }, K + j * d,
                                               (ptrdiff_t)d, 1, (const group_row *)g->Q, d);
@@ -163,7 +164,7 @@ static void softmax_masked(struct group *g, const float *K, size_t d, struct key
         g->l[v] += sum[v];
 }
 
-/* For changed scores. Not inlined, to save the other loops' registers. */
+/* For modified scores. Not inlined, to save the other loops' registers. */
 __attribute__((noinline)) static void softmax_scored(struct group *g, const struct head *a,
                                                      struct key_span s, group_row *P)
 {
@@ -177,13 +178,13 @@ __attribute__((noinline)) static void softmax_scored(struct group *g, const stru
         struct block c = block_scores(g, a->K + (s.j0 + j) * d, d, s.n - j);
         for (size_t r = 0; r < ROWS; r++)
             for (int v = 0; v < COLUMNS; v++) {
-                // padding lanes and rows repeat the last query or key; their weight is 0
+                // padding repeats the last query or key; its weight is 0
                 const ivec i = group_lanes(v) + (int32_t)g->i0,
                            key = none + (int32_t)(s.j0 + min(j + r, s.n - 1));
                 const ivec query = ((i > last) & last) | ((i <= last) & i);
-                const ivec counts = j + r >= s.n ? none : s.mask ? s.mask[j + r][v] : all;
+                const ivec mask = j + r >= s.n ? none : s.mask ? s.mask[j + r][v] : all;
                 const struct vec_score x = vec_score(a->p, a->b, a->h, query, key, c.at[r][v]);
-                c.at[r][v] = vec_pick(counts, x.x, vec_of(-INFINITY));
+                c.at[r][v] = vec_pick(mask, x.x, vec_of(-INFINITY));
             }
         overlap_accumulate(g, c, d, P, j, sum);
     }
@@ -204,7 +205,7 @@ static void process_span(struct workspace *w, struct group *g, const struct head
         (s.mask ? softmax_masked : softmax_full)(g, a->K + s.j0 * d, d, s, w->P);
     if (a->p->dropout_threshold > 0)
         apply_dropout(w->P, g, a, s.j0, s.n);
-    block_outputs(g, one, values(w, s, a->V, d), d, (const group_row *)w->P, s.full_width, s.n);
+    block_outputs(g, one, values(w, s, a->V, d), d, (const group_row *)w->P, s.full_keys, s.n);
 }
 
 static void process_tile(struct workspace *w, struct group *g, const struct head *a, size_t j0,
@@ -212,7 +213,7 @@ static void process_tile(struct workspace *w, struct group *g, const struct head
 {
     struct key_span s;
     for (size_t j = j0; j < end;) {
-        const enum tile_kind kind = key_span_begin(&s, g, a, j, end);
+        const enum tile_kind kind = key_span_find(&s, g, a, j, end);
         j += s.n;
         if (kind == TILE_PARTIAL)
             key_span_mask(&s, w, g, a);
@@ -221,7 +222,7 @@ static void process_tile(struct workspace *w, struct group *g, const struct head
     }
 }
 
-/* By rows, and m for base e. */
+/* Stores O row by row, and m scaled, for base e. */
 static void store_split(struct workspace *w, const struct splits *splits, size_t s,
                         const struct head *a, const struct group *g)
 {
@@ -235,7 +236,7 @@ static void store_split(struct workspace *w, const struct splits *splits, size_t
     }
     group_store(g, a->p->d, one, w->O);
     const struct fast_memory fast = { .m = m, .l = l, .O = w->O };
-    splits_keep(splits, s, *a, (struct tile){ .i0 = g->i0, .rows = g->rows }, &fast);
+    splits_store(splits, s, *a, (struct tile){ .i0 = g->i0, .rows = g->rows }, &fast);
 }
 
 static void do_task(struct workspace *w, const struct splits *splits, const struct head *a,

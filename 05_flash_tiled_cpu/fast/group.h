@@ -15,10 +15,10 @@ enum { GROUP = COLUMNS * LANES };
 
 typedef vec group_row[COLUMNS];
 
-/* Q is multiplied by the scale's sign, O by l. With modified scores (score.h), scale is 1. */
+/* Q includes the scale's sign; O is not yet divided by l. Modified scores (score.h): scale = 1. */
 struct group {
     group_row *Q, *O;
-    vec m[COLUMNS], l[COLUMNS];  // m starts at -FLT_MAX, so x - m is never NaN
+    vec m[COLUMNS], l[COLUMNS];  // m starts at -FLT_MAX
     size_t i0, rows;             // first query, number of queries
     struct scale scale;
 };
@@ -26,7 +26,7 @@ struct group {
 struct group group_new(size_t d);
 void group_free(struct group *g);
 
-/* Release with extra_free((float *)rows). */
+/* n rows of GROUP floats; release with extra_free((float *)rows). */
 group_row *group_rows_new(size_t n);
 
 /* Unused lanes repeat the last query. */
@@ -34,6 +34,7 @@ void group_begin(struct group *g, const struct head *a, size_t i0, size_t rows);
 
 void group_end(const struct group *g, const struct head *a);
 
+/* O (rows, d) = the transpose of O^T factor. */
 void group_store(const struct group *g, size_t d, const vec factor[COLUMNS], float *O);
 
 INLINE ivec group_lanes(int v)

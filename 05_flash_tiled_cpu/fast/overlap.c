@@ -1,8 +1,8 @@
 /*
- * Step: softmax among the products.
+ * Step: overlap softmax with the products.
  *
- * Each block of 8 keys gets its exponentials at once, so the processor can start the next block's
- * products meanwhile. The tile's maximum is not known yet, but 2^{x - m} / sum of 2^{x - m} is the
+ * A block's exponentials follow its scores immediately, and overlap with the next block's
+ * products. The tile's maximum is not known yet, but 2^{x - m} / sum of 2^{x - m} is the
  * same for any m. So m lags, and moves only when a weight would exceed e^11, as in
  * FlashAttention-4.
  */
@@ -11,11 +11,11 @@
 #include "05_flash_tiled_cpu/fast/skip.h"
 #include "05_flash_tiled_cpu/steps/steps.h"
 
-void overlap_catch_up(struct group *g, const vec most[COLUMNS], size_t d, group_row *P, size_t j,
-                      vec sum[COLUMNS])
+void overlap_catch_up(struct group *g, const vec block_max[COLUMNS], size_t d, group_row *P,
+                      size_t j, vec sum[COLUMNS])
 {
     for (int v = 0; v < COLUMNS; v++) {
-        const vec m = vec_max(g->m[v], most[v]),
+        const vec m = vec_max(g->m[v], block_max[v]),
                   rescale = vec_exp2((g->m[v] - m) * g->scale.factor);
         for (size_t k = 0; k < d; k++)
             g->O[k][v] *= rescale;
@@ -27,7 +27,7 @@ void overlap_catch_up(struct group *g, const vec most[COLUMNS], size_t d, group_
     }
 }
 
-void overlap_see(struct group *g, const struct head *a, size_t j0, size_t n, group_row *P)
+void overlap_process_keys(struct group *g, const struct head *a, size_t j0, size_t n, group_row *P)
 {
     const size_t d = a->p->d;
     vec sum[COLUMNS], one[COLUMNS];
@@ -55,7 +55,7 @@ void overlap(const struct attention *p, struct tile_size size, struct tensors x)
             const size_t rows = min(GROUP, p->Nq - i0), end = causal_key_end(&a, i0, rows);
             group_begin(&g, &a, i0, rows);
             for (size_t j0 = 0; j0 < end; j0 += Bc)
-                overlap_see(&g, &a, j0, min(Bc, end - j0), P);
+                overlap_process_keys(&g, &a, j0, min(Bc, end - j0), P);
             group_end(&g, &a);
         }
     }

@@ -52,10 +52,10 @@ static void scores_and_weights(void *arg)
 static void outputs(void *arg)
 {
     struct work_of_pieces *w = arg;
-    vec none[COLUMNS];  // reset O, or it would overflow
+    vec zero[COLUMNS];  // discards O, which repeated runs would overflow
     for (int v = 0; v < COLUMNS; v++)
-        none[v] = vec_of(0.0f);
-    block_outputs(&w->g, none, w->a.V, w->a.p->d, (const group_row *)w->P, w->a.p->Nk, w->a.p->Nk);
+        zero[v] = vec_of(0.0f);
+    block_outputs(&w->g, zero, w->a.V, w->a.p->d, (const group_row *)w->P, w->a.p->Nk, w->a.p->Nk);
 }
 
 static void end(void *arg)

@@ -8,18 +8,18 @@
 #include "05_flash_tiled_cpu/fast/exp2.h"
 #include "05_flash_tiled_cpu/steps/steps.h"
 
-enum { AT_ONCE = 4 };
+enum { ROWS_AT_ONCE = 4 };
 
 /* c(r, i) += sum over k of a(r, k) B(k, i), for AT_ONCE rows and a vector of queries i. */
 INLINE void product(float *c, const float *a, size_t row, size_t step, const float *B, size_t n)
 {
-    vec sum[AT_ONCE];
-    for (size_t r = 0; r < AT_ONCE; r++)
+    vec sum[ROWS_AT_ONCE];
+    for (size_t r = 0; r < ROWS_AT_ONCE; r++)
         sum[r] = vec_load(c + r * QUERIES);
     for (size_t k = 0; k < n; k++)
-        for (size_t r = 0; r < AT_ONCE; r++)
+        for (size_t r = 0; r < ROWS_AT_ONCE; r++)
             sum[r] += a[r * row + k * step] * vec_load(B + k * QUERIES);
-    for (size_t r = 0; r < AT_ONCE; r++)
+    for (size_t r = 0; r < ROWS_AT_ONCE; r++)
         vec_store(c + r * QUERIES, sum[r]);
 }
 
@@ -36,7 +36,7 @@ INLINE void products(float *c, size_t rows, const float *a, size_t row, size_t s
 {
     for (size_t i = 0; i < QUERIES; i += LANES) {
         size_t r = 0;
-        for (; r + AT_ONCE <= rows; r += AT_ONCE)
+        for (; r + ROWS_AT_ONCE <= rows; r += ROWS_AT_ONCE)
             product(c + r * QUERIES + i, a + r * row, row, step, B + i, n);
         for (; r < rows; r++)
             row_product(c + r * QUERIES + i, a + r * row, step, B + i, n);

@@ -16,10 +16,10 @@ INLINE vec vec_tanh(vec x)
     p = p * z - 5.37397155531e-2f;
     p = p * z + 1.33314422036e-1f;
     p = p * z - 3.33332819422e-1f;
-    const vec near = p * z * x + x;
+    const vec small = p * z * x + x;
     const vec e = vec_exp2(vec_pick(size > 10.0f, vec_of(10.0f), size) * 0x1.715476p1f);
-    const vec far = 1.0f - 2.0f / (e + 1.0f);
-    return vec_pick(size < 0.625f, near, vec_pick(x < 0.0f, -far, far));
+    const vec large = 1.0f - 2.0f / (e + 1.0f);
+    return vec_pick(size < 0.625f, small, vec_pick(x < 0.0f, -large, large));
 }
 
 struct vec_score {

@@ -1,8 +1,8 @@
 /*
  * Step: causal masking.
  *
- * A group's loop ends after its last query's position, and only the last few blocks are masked:
- * it takes about half the time.
+ * A group's loop ends at its last query's position, and only the last few blocks need masking:
+ * causal attention takes about half the time.
  */
 #include "05_flash_tiled_cpu/fast/skip.h"
 
@@ -12,19 +12,19 @@ static void skip_process_keys(struct group *g, const struct head *a, size_t j0, 
                               group_row *S)
 {
     const size_t d = a->p->d;
-    vec most[COLUMNS];
+    vec new_max[COLUMNS];
     for (int v = 0; v < COLUMNS; v++)
-        most[v] = g->m[v];
+        new_max[v] = g->m[v];
     for (size_t j = 0; j < n; j += ROWS) {
         struct block c = block_scores(g, a->K + (j0 + j) * d, d, n - j);
         c = mask_future_keys(c, g, a, j0 + j);
         for (size_t r = 0; r < ROWS; r++)
             for (int v = 0; v < COLUMNS; v++) {
                 S[j + r][v] = c.at[r][v];
-                most[v] = vec_max(most[v], c.at[r][v]);
+                new_max[v] = vec_max(new_max[v], c.at[r][v]);
             }
     }
-    block_finish(g, most, a->V + j0 * d, d, S, n);
+    block_update(g, new_max, a->V + j0 * d, d, S, n);
 }
 
 void skip(const struct attention *p, struct tile_size size, struct tensors x)

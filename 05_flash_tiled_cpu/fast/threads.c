@@ -25,7 +25,7 @@ void threads(const struct attention *p, struct tile_size size, struct tensors x)
             const size_t rows = min(GROUP, p->Nq - i0), end = causal_key_end(&a, i0, rows);
             group_begin(&g, &a, i0, rows);
             for (size_t j0 = 0; j0 < end; j0 += Bc)
-                overlap_see(&g, &a, j0, min(Bc, end - j0), P);
+                overlap_process_keys(&g, &a, j0, min(Bc, end - j0), P);
             group_end(&g, &a);
         }
         extra_free((float *)P);

@@ -8,7 +8,7 @@ typedef ivec visibility_row[COLUMNS];
 
 visibility_row *visibility_new(size_t n);
 
-/* Padding lanes copy the last query's. */
+/* Padding lanes repeat the last query. */
 void visibility_fill(visibility_row *mask, const struct group *g, const struct head *a, size_t j0,
                      size_t n);
 

@@ -1,5 +1,5 @@
 /*
- * Dropout.                                                              accesses as masks
+ * Dropout.                                                              masks' accesses
  *
  *     O = Dropout(softmax(Mask(S))) V        a weight stays with probability 1 - P, times 1/(1 - P)
  *
@@ -12,8 +12,8 @@
 #include "05_flash_tiled_cpu/steps/masks.h"
 #include "05_flash_tiled_cpu/steps/observe.h"
 
-/* By 1/(1 - P), or 0. */
-static void drop(const struct head *a, struct tile t, struct fast_memory *fast)
+/* Multiplies kept weights by 1/(1 - P), others by 0. */
+static void apply_dropout(const struct head *a, struct tile t, struct fast_memory *fast)
 {
     const struct attention *p = a->p;
     const float factor = (float)(1.0 / (1.0 - p->dropout));
@@ -34,20 +34,20 @@ void dropout_weigh(const struct head *a, struct tile t, enum tile_kind kind,
     fa2_softmax(fast, t, a->p->d);
     // BEGIN SOLUTION
     if (a->p->dropout_threshold > 0)
-        drop(a, t, fast);
+        apply_dropout(a, t, fast);
     // END SOLUTION
-    // STUB: (void)drop;
+    // STUB: (void)apply_dropout;
     if (kind == TILE_PARTIAL)
         masks_add_product(a, t, fast);
     else
         tile_add_product(fast, t, a->p->d);
     observe(DONE, a, t, fast);
     // END LATER
-    // STUB: (void)drop, (void)a, (void)t, (void)kind, (void)fast;  // add what you wrote in masks.c here too
+    // STUB: (void)apply_dropout, (void)a, (void)t, (void)kind, (void)fast;  // add what you wrote in masks.c here too
 }
 
-void dropout_see(struct head a, struct tile t, size_t begin, size_t end, size_t Bc,
-                 struct fast_memory *fast)
+void dropout_process_keys(struct head a, struct tile t, size_t begin, size_t end, size_t Bc,
+                          struct fast_memory *fast)
 {
     const size_t d = a.p->d;
     for (t.j0 = begin; t.j0 < end; t.j0 += Bc) {
@@ -75,7 +75,7 @@ void dropout(const struct attention *p, struct tile_size size, struct tensors x)
         for (t.i0 = 0; t.i0 < p->Nq; t.i0 += size.Br) {
             t.rows = min(size.Br, p->Nq - t.i0);
             fa2_begin(a, t, &fast);
-            dropout_see(a, t, 0, p->Nk, size.Bc, &fast);
+            dropout_process_keys(a, t, 0, p->Nk, size.Bc, &fast);
             fa2_end(a, t, &fast);
         }
     }

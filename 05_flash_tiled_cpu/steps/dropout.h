@@ -6,8 +6,8 @@
 void dropout_weigh(const struct head *a, struct tile t, enum tile_kind kind,
                    struct fast_memory *fast);
 
-/* Keys from `begin` to before `end`, Bc at a time, for queries that fa2_begin loaded. */
-void dropout_see(struct head a, struct tile t, size_t begin, size_t end, size_t Bc,
-                 struct fast_memory *fast);
+/* Processes keys begin … end - 1, Bc at a time, for queries that fa2_begin loaded. */
+void dropout_process_keys(struct head a, struct tile t, size_t begin, size_t end, size_t Bc,
+                          struct fast_memory *fast);
 
 #endif

@@ -4,14 +4,14 @@
  * A block of keys, once loaded, serves all queries. O, l and m are reloaded and stored for
  * every block, merged as in chapter 03.
  *
- * Right margin: Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 1.
+ * Margin: Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 1.
  */
 #include "03_online_softmax/softmax_state.h"
 #include "05_flash_tiled_cpu/steps/observe.h"
 
 // clang-format off
 
-/* Q_i, K_j, V_j and O_i share fast memory; the smaller Br keeps S within M/4. */
+/* Q_i, K_j, V_j and O_i share fast memory; the smaller Br keeps S within another M/4. */
 struct tile_size fa1_size(size_t M, size_t d)
 {
     const size_t Bc = (M - 1) / (4 * d) + 1;                                 // 1

@@ -4,7 +4,7 @@
  * The loops are swapped: a tile of queries stays in fast memory while we stream all keys. O is
  * divided by l only at the end.
  *
- * Right margin: Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1. Its line 10
+ * Margin: Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1. Its line 10
  * prints diag(e^{m_old - m_new})^-1, an inverse, by mistake.
  */
 #include "05_flash_tiled_cpu/steps/fa2.h"

@@ -47,7 +47,7 @@ void sink_attention(const struct attention *p, struct tile_size size, const floa
             t.rows = min(size.Br, p->Nq - t.i0);
             fa2_begin(a, t, &fast);
             sink_begin(sinks[a.h], t, &fast);
-            dropout_see(a, t, 0, p->Nk, size.Bc, &fast);
+            dropout_process_keys(a, t, 0, p->Nk, size.Bc, &fast);
             fa2_end(a, t, &fast);
         }
     }

@@ -1,10 +1,9 @@
 /*
- * Changed scores.                                                         accesses as dropout
+ * Modified scores.                                                        dropout's accesses
  *
  *     S = score(scale Q K^T)        for example softcap: C tanh(scale Q K^T / C)
  *
- * The score changes before the mask: C tanh(-inf / C) would be -C. (Gemma 2 uses softcap;
- * PyTorch's FlexAttention calls the function score_mod.)
+ * The score changes before the mask: C tanh(-inf / C) would be -C.
  */
 #include "05_flash_tiled_cpu/steps/dropout.h"
 #include "05_flash_tiled_cpu/steps/fa2.h"
@@ -13,7 +12,7 @@ static void softcap_weigh(const struct head *a, struct tile t, enum tile_kind ki
                           struct fast_memory *fast)
 {
     // BEGIN SOLUTION
-    tile_scores(fast, t, a->p->d, 1.0f);  // the scale belongs to the score
+    tile_scores(fast, t, a->p->d, 1.0f);  // score_of applies the scale
     for (size_t n = 0; n < t.rows * t.cols; n++) {
         const size_t i = t.i0 + n / t.cols, j = t.j0 + n % t.cols;
         fast->S[n] = (float)score_of(a->p, a->b, a->h, i, j, (double)fast->S[n]);
@@ -23,7 +22,8 @@ static void softcap_weigh(const struct head *a, struct tile t, enum tile_kind ki
     // STUB: (void)a, (void)t, (void)kind, (void)fast;
 }
 
-static void softcap_see(const struct head *a, struct tile t, size_t Bc, struct fast_memory *fast)
+static void softcap_process_keys(const struct head *a, struct tile t, size_t Bc,
+                                 struct fast_memory *fast)
 {
     const size_t d = a->p->d;
     for (t.j0 = 0; t.j0 < a->p->Nk; t.j0 += Bc) {
@@ -50,7 +50,7 @@ void softcap(const struct attention *p, struct tile_size size, struct tensors x)
         for (t.i0 = 0; t.i0 < p->Nq; t.i0 += size.Br) {
             t.rows = min(size.Br, p->Nq - t.i0);
             fa2_begin(a, t, &fast);
-            softcap_see(&a, t, size.Bc, &fast);
+            softcap_process_keys(&a, t, size.Bc, &fast);
             fa2_end(a, t, &fast);
         }
     }

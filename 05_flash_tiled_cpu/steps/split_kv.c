@@ -29,8 +29,8 @@ void split_combine(struct split *a, const struct split *b, size_t d)
     // STUB: (void)a, (void)b, (void)d;
 }
 
-void splits_keep(const struct splits *splits, size_t s, struct head a, struct tile t,
-                 const struct fast_memory *fast)
+void splits_store(const struct splits *splits, size_t s, struct head a, struct tile t,
+                  const struct fast_memory *fast)
 {
     const size_t d = a.p->d, first = (a.b * a.p->H + a.h) * a.p->Nq + t.i0;
     for (size_t r = 0; r < t.rows; r++) {
@@ -66,9 +66,9 @@ void split_kv(const struct attention *p, struct tile_size size, struct tensors x
             for (t.i0 = 0; t.i0 < p->Nq; t.i0 += size.Br) {
                 t.rows = min(size.Br, p->Nq - t.i0);
                 fa2_begin(a, t, &fast);
-                dropout_see(a, t, splits_begin(&splits, p, s), splits_begin(&splits, p, s + 1),
-                            size.Bc, &fast);
-                splits_keep(&splits, s, a, t, &fast);
+                dropout_process_keys(a, t, splits_begin(&splits, p, s),
+                                     splits_begin(&splits, p, s + 1), size.Bc, &fast);
+                splits_store(&splits, s, a, t, &fast);
             }
         for (size_t i = 0; i < p->Nq; i++)
             splits_finish(&splits, a, i);

@@ -23,9 +23,11 @@ void splits_free(struct splits *splits);
 /* The first key of split s. */
 size_t splits_begin(const struct splits *splits, const struct attention *p, size_t s);
 
-/* Stores the queries of t in split s; once all splits are there, combines query i's. */
-void splits_keep(const struct splits *splits, size_t s, struct head a, struct tile t,
-                 const struct fast_memory *fast);
+/* Stores t's queries as split s. */
+void splits_store(const struct splits *splits, size_t s, struct head a, struct tile t,
+                  const struct fast_memory *fast);
+
+/* Call after all splits are stored: combines those of query i. */
 void splits_finish(const struct splits *splits, struct head a, size_t i);
 
 #endif

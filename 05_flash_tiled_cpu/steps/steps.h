@@ -1,4 +1,3 @@
-/* steps.c lists the steps. */
 #ifndef FLASH_TILED_STEPS_H
 #define FLASH_TILED_STEPS_H
 

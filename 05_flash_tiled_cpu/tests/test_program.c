@@ -56,7 +56,6 @@ TEST(program, tells_each_part_of_its_story)
         const char *name, *parts[4];
     } story[] = {
         { "by_hand", { "By hand", "[0.393 0.269 0.731]" } },
-        { "theorem_1", { "Theorem 1", "   100 " } },
         { "theorem_2", { "Theorem 2", "4096", "0.63 d^2" } },
         { "cost", { "Cost", "2 097 152" } },
         { "masks", { "Masks", "--causal --window 64,0", "random:0.1:1" } },

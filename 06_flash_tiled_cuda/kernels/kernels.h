@@ -1,6 +1,3 @@
-/*
- * kernels.c lists the kernels.
- */
 #ifndef FLASH_TILED_CUDA_KERNELS_H
 #define FLASH_TILED_CUDA_KERNELS_H
 

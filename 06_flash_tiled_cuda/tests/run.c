@@ -87,17 +87,13 @@ static void run(const struct attention *p, const float *Q, const float *K, const
     run_on(test_device(), running, &t, O, lse);
 }
 
-/*
- * On the CPU large problems take seconds, so only the first step on tensor cores runs them. Short
- * tests need two tiles each way, and a ragged end.
- */
+/* Problems that take seconds on the CPU run only on a GPU. Short tests need two tiles each way, and a ragged end. */
 static bool is_spared(const struct attention *p)
 {
     enum { LARGE = 600 * 1000, TWO_TILES = 300 * 300 };  // pairs of a query and a key
     if (p->Nq * p->Nk > all_or_few(UINT64_MAX, TWO_TILES))
         return true;
-    return test_device() == &device_cpu && is_tensor(running) && running != MMA &&
-           attention_rows(p) * p->Nk > LARGE;
+    return test_device() == &device_cpu && attention_rows(p) * p->Nk > LARGE;
 }
 
 static bool can(const struct attention *p)

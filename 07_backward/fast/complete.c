@@ -1,9 +1,9 @@
 /*
  * Every option on all cores: fa2's five products, vectorised, with the same bits every time.
  *
- * A task is a tile of keys, for all query heads that share it. Tasks add to a tile of dQ in key
- * order, each from the last queries, where with a causal mask all have work, to the first. No
- * deadlock: a task waits only for tasks started before it.
+ * A task is a tile of keys, for all query heads that share it. It goes from the last queries, where
+ * all tasks have work even under a causal mask, to the first. Tasks add to a tile of dQ in key
+ * order, and wait only for tasks started before them, so there is no deadlock.
  */
 #define _POSIX_C_SOURCE 200809L  // sched_yield
 #include "07_backward/fast/workspace.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATIENCE = 20000 };  // spins: about a tile's work
+enum { SPINS_BEFORE_YIELD = 20000 };  // about a tile's work
 
 struct work_list {
     const struct attention *p;
@@ -35,8 +35,8 @@ static bool attends(const struct work_list *list, const struct backward_head *a,
 }
 
 /* The first visible key tile from j, or Tc. */
-static size_t next_seen(const struct work_list *list, const struct backward_head *a, size_t i,
-                        size_t j)
+static size_t next_visible_tile(const struct work_list *list, const struct backward_head *a,
+                                size_t i, size_t j)
 {
     while (j < list->Tc && !attends(list, a, i, j))
         j++;
@@ -61,8 +61,8 @@ static void add_dQ(const struct workspace *w, const struct backward_head *a,
 /* Spins, as most waits are short, then yields. */
 static void wait_for(atomic_size_t *turn, size_t place)
 {
-    for (unsigned asked = 1; atomic_load_explicit(turn, memory_order_acquire) != place; asked++)
-        if (asked % PATIENCE == 0)
+    for (unsigned spins = 1; atomic_load_explicit(turn, memory_order_acquire) != place; spins++)
+        if (spins % SPINS_BEFORE_YIELD == 0)
             sched_yield();
 }
 
@@ -78,13 +78,13 @@ static void do_tile(struct work_list *list, struct workspace *w, const struct ba
     workspace_end(w, &q, d);
 
     atomic_size_t *const turn = &list->turn[head * list->Tr + i];
-    const size_t next = next_seen(list, a, i, j + 1);
+    const size_t next_tile = next_visible_tile(list, a, i, j + 1);
     wait_for(turn, j);
     add_dQ(w, a, &q);
-    atomic_store_explicit(turn, next, memory_order_release);
+    atomic_store_explicit(turn, next_tile, memory_order_release);
 }
 
-/* Key tile j of head n, for all query heads that share it. */
+/* Key tile j of head n. */
 static void do_task(struct work_list *list, struct workspace *w, size_t n, size_t j)
 {
     const struct attention *p = list->p;
@@ -129,12 +129,12 @@ static void begin_tile(struct work_list *list, size_t tile)
     const struct backward_head a = backward_head_of(p, head, list->x);
     for (size_t r = i0; r < min(i0 + list->size.Br, p->Nq); r++)
         begin_row(list, head * p->Nq + r);
-    atomic_init(&list->turn[tile], next_seen(list, &a, i, 0));
+    atomic_init(&list->turn[tile], next_visible_tile(list, &a, i, 0));
 }
 
 void backward_complete(const struct attention *p, struct tile_size size, struct tensors x)
 {
-    const size_t heads = p->B * p->Hkv;
+    const size_t kv_heads = p->B * p->Hkv;
     size.Br = min(size.Br, p->Nq);
     size.Bc = min(size.Bc, p->Nk);
     struct work_list list = { .p = p, .size = size, .x = x };
@@ -142,8 +142,8 @@ void backward_complete(const struct attention *p, struct tile_size size, struct 
     list.Tc = (p->Nk - 1) / size.Bc + 1;
     list.D = extra_slow("D", attention_rows(p));
     list.turn = allocate(p->B * p->H * list.Tr, sizeof *list.turn, "the turns");
-    atomic_size_t next;  // task to start
-    atomic_init(&next, 0);
+    atomic_size_t next_task;
+    atomic_init(&next_task, 0);
 
     PARALLEL(omp parallel)
     {
@@ -151,7 +151,7 @@ void backward_complete(const struct attention *p, struct tile_size size, struct 
         PARALLEL(omp for)
         for (size_t tile = 0; tile < p->B * p->H * list.Tr; tile++)
             begin_tile(&list, tile);
-        for (size_t task; (task = atomic_fetch_add(&next, 1)) < heads * list.Tc;)
+        for (size_t task; (task = atomic_fetch_add(&next_task, 1)) < kv_heads * list.Tc;)
             do_task(&list, &w, task / list.Tc, task % list.Tc);
         workspace_free(&w);
     }

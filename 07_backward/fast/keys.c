@@ -74,15 +74,15 @@ void keys_end(const struct keys *k, const struct backward_head *a)
 }
 
 static void unmasked_lanes(const struct keys *k, const struct backward_head *a,
-                           visibility_row counts)
+                           visibility_row unmasked)
 {
     const struct attention *p = a->p;
     for (int v = 0; v < COLUMNS; v++)
         for (int lane = 0; lane < LANES; lane++) {
             const size_t c = (size_t)v * LANES + (size_t)lane;
-            const bool shown =
+            const bool is_unmasked =
                 c < k->cols && (!p->key_mask || p->key_mask[a->b * p->Nk + k->j0 + c]);
-            counts[v][lane] = shown ? -1 : 0;
+            unmasked[v][lane] = is_unmasked ? -1 : 0;
         }
 }
 
@@ -102,17 +102,17 @@ void keys_visible(visibility_row *mask, const struct keys *k, const struct backw
 {
     const struct attention *p = a->p;
     const struct band band = attention_band(p);
-    visibility_row counts, blocks = { { 0 } };
-    unmasked_lanes(k, a, counts);
+    visibility_row unmasked, blocks = { { 0 } };
+    unmasked_lanes(k, a, unmasked);
     for (size_t r = 0; r < n; r++) {
         const size_t i = i0 + r;
-        // low <= j - i <= high; 32 bits suffice, as lengths are below 2^30
+        // low <= j - i <= high in 32 bits: lengths are below 2^30
         const int32_t first = (int32_t)((ptrdiff_t)i + band.low - (ptrdiff_t)k->j0);
         const int32_t last = (int32_t)((ptrdiff_t)i + band.high - (ptrdiff_t)k->j0);
         if (p->block_mask && (r == 0 || i % p->mask_rows == 0))
             row_of_blocks(k, p, i / p->mask_rows, blocks);
         for (int v = 0; v < COLUMNS; v++) {
-            mask[r][v] = (group_lanes(v) >= first) & (group_lanes(v) <= last) & counts[v];
+            mask[r][v] = (group_lanes(v) >= first) & (group_lanes(v) <= last) & unmasked[v];
             if (p->block_mask)
                 mask[r][v] &= blocks[v];
         }

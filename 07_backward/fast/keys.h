@@ -32,7 +32,7 @@ INLINE group_row *rows_take(group_row **left, size_t count)
     return rows;
 }
 
-/* What keys_new takes. */
+/* The rows that keys_new takes from `left`. */
 size_t keys_rows(size_t d, bool has_masked_keys);
 struct keys keys_new(group_row **left, size_t d, bool has_masked_keys);
 

@@ -84,16 +84,16 @@ struct queries workspace_queries(struct workspace *w, const struct backward_head
     struct queries q = { rows_of(w->Q, a->Q, a, i0, rows), rows_of(w->dO, a->dO, a, i0, rows), i0,
                          rows, rounded_up(rows) };
     for (size_t r = 0; r < q.padded; r++) {
-        const bool counts = r < rows && a->lse[i0 + r] != -INFINITY;
-        w->lse[r] = counts ? a->lse[i0 + r] * 0x1.715476p0f : INFINITY;
-        w->D[r] = counts ? D[i0 + r] : 0.0f;
+        const bool attends = r < rows && a->lse[i0 + r] != -INFINITY;
+        w->lse[r] = attends ? a->lse[i0 + r] * 0x1.715476p0f : INFINITY;
+        w->D[r] = attends ? D[i0 + r] : 0.0f;
     }
     return q;
 }
 
-/* Queries first to end - 1; before full_width they attend only to keys of the first vector. */
-struct key_span {
-    size_t first, full_width, end;
+/* Queries first … end - 1; before first_full they attend only to keys of the first vector. */
+struct query_span {
+    size_t first, first_full, end;
 };
 
 INLINE struct block products(const float *A, const group_row *B, size_t d)
@@ -124,14 +124,14 @@ static void softmax_full(struct workspace *w, const struct keys *k, const struct
 
 /* With masks and dropout; P is then P_drop. */
 static void softmax_masked(struct workspace *w, const struct keys *k, const struct queries *q,
-                           size_t d, float factor, group_row *dS, struct key_span s, bool dropout)
+                           size_t d, float factor, group_row *dS, struct query_span s, bool dropout)
 {
     const vec none = vec_of(0.0f);
     for (size_t i = s.first; i < s.end; i += ROWS) {
         const float *const Q = q->Q + i * d, *const dO = q->dO + i * d;
         const group_row *const K = (const group_row *)k->K, *const V = (const group_row *)k->V;
-        const struct block x = i < s.full_width ? first_products(Q, K, d) : products(Q, K, d);
-        const struct block dP = i < s.full_width ? first_products(dO, V, d) : products(dO, V, d);
+        const struct block x = i < s.first_full ? first_products(Q, K, d) : products(Q, K, d);
+        const struct block dP = i < s.first_full ? first_products(dO, V, d) : products(dO, V, d);
         for (size_t r = 0; r < ROWS; r++)
             for (int v = 0; v < COLUMNS; v++) {
                 const vec Z = dropout ? w->Z[i + r][v] : vec_of(1.0f);
@@ -150,7 +150,7 @@ static void softmax_masked(struct workspace *w, const struct keys *k, const stru
 __attribute__((noinline)) static void softmax_scored(struct workspace *w, const struct keys *k,
                                                      const struct backward_head *a,
                                                      const struct queries *q, group_row *dS,
-                                                     struct key_span s, bool dropout)
+                                                     struct query_span s, bool dropout)
 {
     const size_t d = a->p->d;
     const ivec zero = { 0 };
@@ -160,7 +160,7 @@ __attribute__((noinline)) static void softmax_scored(struct workspace *w, const 
         const struct block dP = products(q->dO + i * d, (const group_row *)k->V, d);
         for (size_t r = 0; r < ROWS; r++)
             for (int v = 0; v < COLUMNS; v++) {
-                // padding lanes and rows repeat the last key or query; their weight is 0
+                // padding repeats the last key or query; its weight is 0
                 const ivec query = zero + (int32_t)(q->i0 + min(i + r, q->rows - 1));
                 const ivec j = group_lanes(v) + (int32_t)k->j0;
                 const ivec key = ((j > last) & last) | ((j <= last) & j);
@@ -197,17 +197,17 @@ static void add_to_keys(group_row *C, const float *A, const group_row *X, size_t
 }
 
 /* In blocks of ROWS. On a causal diagonal, most attend to no key, all, or the first vector. */
-static struct key_span queries_that_attend(const struct workspace *w, const struct queries *q)
+static struct query_span queries_that_attend(const struct workspace *w, const struct queries *q)
 {
-    struct key_span s = { 0, 0, q->padded };
+    struct query_span s = { 0, 0, q->padded };
     while (s.first < s.end && !visible_to_any(w->mask[s.first]))
         s.first++;
     while (s.end > s.first && !visible_to_any(w->mask[s.end - 1]))
         s.end--;
-    s.full_width = s.first = s.first / ROWS * ROWS;
-    while (s.full_width < s.end && !visible_outside(0, w->mask[s.full_width]))
-        s.full_width++;
-    return (struct key_span){ s.first, s.full_width / ROWS * ROWS, rounded_up(s.end) };
+    s.first_full = s.first = s.first / ROWS * ROWS;
+    while (s.first_full < s.end && !visible_outside(0, w->mask[s.first_full]))
+        s.first_full++;
+    return (struct query_span){ s.first, s.first_full / ROWS * ROWS, rounded_up(s.end) };
 }
 
 /* Fully masked keys between others become 0, as they may be NaN. */
@@ -249,7 +249,7 @@ void workspace_process(struct workspace *w, size_t g, const struct backward_head
     k->selected = NULL;
     if (kind == TILE_SKIPPED)
         return;
-    struct key_span s = { 0, 0, q->padded };
+    struct query_span s = { 0, 0, q->padded };
     const bool full = k->cols == GROUP && q->rows == q->padded;  // else padding has 0 * inf
     if (kind == TILE_FULL && full && !dropout && !score_option(p)) {
         softmax_full(w, k, q, p->d, factor, dS);
@@ -271,7 +271,7 @@ void workspace_process(struct workspace *w, size_t g, const struct backward_head
     k->q_first = s.first;
     k->q_end = s.end;
     const group_row *const P = (const group_row *)w->P + s.first;
-    const size_t narrow = s.full_width - s.first, n = s.end - s.first;
+    const size_t narrow = s.first_full - s.first, n = s.end - s.first;
     add_to_keys(k->dV, q->dO + s.first * p->d, P, narrow, n, p->d);
     add_to_keys(k->dK, q->Q + s.first * p->d, (const group_row *)dS + s.first, narrow, n, p->d);
 }

@@ -13,7 +13,7 @@ struct workspace {
     group_row *dQ;  // panel n, query r at [n padded + r]
     visibility_row *mask;
     float *Q,
-        *dO;  // copies, 0 for queries without keys, or NULL
+        *dO;  // copies with zeros for queries without keys, or NULL
     float *lse, *D;
 };
 

@@ -1,6 +1,3 @@
-/*
- * host/kernels.c lists the kernels.
- */
 #ifndef BACKWARD_KERNELS_H
 #define BACKWARD_KERNELS_H
 

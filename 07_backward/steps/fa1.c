@@ -1,16 +1,16 @@
 /*
  * FlashAttention, backward.                  Nq d + 4 Nk d + Tc (5 Nq d + 2 Nq) accesses
  *
- * K and V are outside: dQ_i is reloaded for every block of keys. Dropout's mask is recomputed.
+ * K and V are in the outer loop: dQ_i is reloaded for every block of keys.
  *
- * Right margin: Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 4, without 1
+ * Margin: Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 4, without 1
  * and 5: we have no random state, and line 24 stores all of dK and dV.
  */
 #include "07_backward/steps/tile.h"
 
 // clang-format off
 
-/* 1/(1 - P) if dropout keeps the weight, else 0. */
+/* 1/(1 - p->dropout) if the pair is kept, else 0. */
 static float dropout_factor(const struct backward_head *a, size_t i, size_t j)
 {
     if (a->p->dropout_threshold == 0)

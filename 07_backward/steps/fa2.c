@@ -3,7 +3,7 @@
  *
  * lse replaces m and l, so P needs no division. D is computed once, before the loops.
  *
- * Right margin: Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2. (Its line 9 loads
+ * Margin: Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2. (Its line 9 loads
  * an unused O_i, and it leaves out the scale.)
  */
 #include "07_backward/steps/fa2.h"

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* For fa1, which has no softcap. */
+/* m and l for fa1, which has no softcap. */
 static void statistics_of_row(const struct head *a, size_t i, float *m, float *l)
 {
     const struct attention *p = a->p;
@@ -51,11 +51,11 @@ void forward_free(struct tensors *x)
 
 void backward_load(struct lab *lab)
 {
-    // Rounding a score this large may change P by a factor of e^6.
-    const double most = 1e8;
+    // Floats near 1e8 are 8 apart: rounding a score may change P by a factor of e^4.
+    const double largest = 1e8;
     lab_load(lab);
-    if (lab->input.p.softcap == 0.0f || (double)lab->input.p.softcap > most)
-        attention_expect_scores(&lab->input, &lab->o, most);
+    if (lab->input.p.softcap == 0.0f || (double)lab->input.p.softcap > largest)
+        attention_expect_scores(&lab->input, &lab->o, largest);
     lab->x.dO = attention_input_dO(&lab->input, &lab->o);
 }
 
@@ -67,7 +67,7 @@ void backward_input(struct lab *lab)
     else
         report_line("dO: normal numbers, seed %llu", (unsigned long long)lab->o.seed);
     if (lab->o.dtype != DTYPE_F32)
-        report_line("and so are dO and the O that the forward pass has left");
+        report_line("and so are dO and the forward pass's O");
 }
 
 struct lab backward_random(const struct chapter *chapter, struct attention p,

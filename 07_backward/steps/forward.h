@@ -25,7 +25,7 @@ struct result {
     enum dtype type;
 };
 
-/* Into poisoned outputs. */
+/* Runs `step` into poisoned outputs. */
 struct result backward_run(const struct step *step, const struct lab *lab, struct tile_size size);
 void result_free(struct result *r);
 

@@ -1,5 +1,5 @@
 /*
- * Gradients of a modified score.                                                  accesses as fa2
+ * Gradients of a modified score.                                                  fa2's accesses
  *
  *     S = score(x), x = Q K^T        dS = P (dP - D)        dx = dS score'(x)        dQ = dx K        dK = dx^T Q
  *

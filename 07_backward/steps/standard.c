@@ -21,7 +21,7 @@ static void store_tile(const struct backward_head *a, float *X, struct tile t, b
     }
 }
 
-/* X (Nq, Nk) = A B^T; or, if `scores`, scale A B^T, masked. */
+/* X (Nq, Nk) = A B^T; or, if `scores`, scale A B^T with masked pairs -inf. */
 static void product(const struct backward_head *a, struct tile_size size, const float *A,
                     const float *B, float *X, bool scores, const struct backward_memory *fast)
 {

@@ -1,4 +1,3 @@
-/* steps.c lists the steps. */
 #ifndef BACKWARD_STEPS_H
 #define BACKWARD_STEPS_H
 

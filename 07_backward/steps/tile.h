@@ -1,4 +1,3 @@
-/* Only tile_load and tile_store touch slow memory. */
 #ifndef BACKWARD_TILE_H
 #define BACKWARD_TILE_H
 

@@ -52,13 +52,14 @@ static void train_check(const struct options *o)
     };
     for (size_t k = 0; k < sizeof others / sizeof others[0]; k++)
         if (others[k].given)
-            options_fail("--train", "has a problem and steps of its own, so it does not go with %s",
+            options_fail("--train",
+                         "uses its own problem and steps, and cannot be combined with %s",
                          others[k].name);
 }
 
 enum guide { BY_STANDARD, BY_COMPLETE, BY_WRONG_SCALE, GUIDES };
 
-/* fa2, without vectors: the same losses on every machine. */
+/* fa2 without vectors: the same losses on every machine. */
 static void forward(struct lab *lab)
 {
     const struct attention *p = &lab->input.p;
@@ -128,13 +129,13 @@ static double descend(struct lab *lab, const float *target, enum guide guide, fl
     const struct attention *p = &lab->input.p;
     const struct trainer standard = { "standard", forward, by_standard };
     const struct trainer *trainer = guide == BY_COMPLETE ? &complete_trainer : &standard;
-    const float forgotten = guide == BY_WRONG_SCALE ? 1.0f / p->scale : 1.0f;
+    const float missing_scale = guide == BY_WRONG_SCALE ? 1.0f / p->scale : 1.0f;
     const size_t n = attention_query_elements(p);
     trainer->forward(lab);
     const double loss = loss_of(lab, target, (float *)lab->x.dO);
     struct result r = trainer->backward(lab);
-    step_down(lab->input.Q, r.of[DQ], n, rate * forgotten);
-    step_down(lab->input.K, r.of[DK], n, rate * forgotten);
+    step_down(lab->input.Q, r.of[DQ], n, rate * missing_scale);
+    step_down(lab->input.K, r.of[DK], n, rate * missing_scale);
     step_down(lab->input.V, r.of[DV], n, rate);
     result_free(&r);
     forward_free(&lab->x);
@@ -199,7 +200,7 @@ static void train_in_long_steps(const float *target, size_t d)
     report_line("with steps of %g: standard ends at %.6f, the one without the scale at %s",
                 (double)LONG_RATE, last, text);
     if (!(last <= right[0]) || last_wrong <= right[0])
-        report_wrong("the right one should come down, and the wrong one not");
+        report_wrong("the loss should fall with the right gradient, and not with the wrong one");
 }
 
 int train(struct lab *lab, const struct trainer *other)
@@ -221,8 +222,8 @@ int train(struct lab *lab, const struct trainer *other)
     report_line("random Q, K, V towards the real layer's O: %d words, d = %zu, %d steps of %g", N,
                 d, DESCENTS, (double)RATE);
     if (options->dtype != DTYPE_F32)
-        report_line("%s takes Q, K, V and dO rounded to %s, and gives O so", complete_trainer.name,
-                    dtype_name(options->dtype));
+        report_line("%s takes Q, K, V and dO rounded to %s, and rounds O too",
+                    complete_trainer.name, dtype_name(options->dtype));
     print_losses(losses);
     const double apart = largest_distance(losses[BY_COMPLETE], losses[BY_STANDARD]);
     const double wrong = largest_distance(losses[BY_WRONG_SCALE], losses[BY_STANDARD]);
@@ -232,7 +233,7 @@ int train(struct lab *lab, const struct trainer *other)
     if (!(apart <= (options->dtype == DTYPE_F32 ? 1e-3 : 5e-3)))
         report_wrong("that is more than rounding");
     if (!(wrong > 0.05))
-        report_wrong("a wrong scale goes unseen");
+        report_wrong("a wrong scale goes undetected");
     train_in_long_steps(target, d);
     free(target);
     if (options->csv)

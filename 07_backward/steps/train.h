@@ -11,7 +11,7 @@ struct trainer {
 };
 
 /*
- * Q, K and V start as noise; O descends to the real layer's, by the gradients of standard, complete
+ * From noise, Q, K and V descend towards the real layer's O, by the gradients of standard, complete
  * (or `other`, unless NULL), and with dQ and dK unscaled. Only the last may differ. Ends the lab;
  * returns the exit status.
  */

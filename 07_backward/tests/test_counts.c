@@ -110,7 +110,8 @@ TEST(count, sees_steps_and_kernels_in_turn)
     for (int n = 0; CAN_WATCH && n < 2; n++) {
         const struct count step =
             count_step(named("fa2"), &layer.input.p, (struct tile_size){ 7, 3 }, layer.x);
-        const struct count kernel = cuda_count(cuda_named("cuda_recompute"), &layer);
+        const struct count kernel = count_step(cuda_named("cuda_recompute"), &layer.input.p,
+                                               (struct tile_size){ 0, 0 }, layer.x);
         cr_assert(step.as_predicted && step.total > 0, "fa2: %s", wrong_line(&step.accesses));
         cr_assert(kernel.as_predicted && kernel.total > 0, "a kernel: %s",
                   wrong_line(&kernel.accesses));

@@ -9,7 +9,7 @@
 static struct cuda_spread spread_of(const struct step *kernel, struct attention p)
 {
     const struct device *const device = cuda_device_for(kernel, test_device());
-    const size_t runs = device == &device_cpu ? 4 : 500;
+    const size_t runs = device == &device_cpu ? 3 : 500;
     struct test_problem t = problem_of(p, 0, 5);
     struct lab layer = layer_with_forward(&t);
     const struct cuda_spread s = cuda_run_again(kernel, device, &layer, runs);

@@ -170,7 +170,7 @@ static void assert_not_compiled(const struct step *kernel, enum dtype loaded, si
     p.dtype = loaded;
     struct test_problem t = problem_of(p, 0, 1);
     struct lab layer = layer_with_forward(&t);
-    struct on_device l = cuda_load(kernel, &device_cpu, &layer);
+    struct on_device l = cuda_load(kernel, &device_cpu, &layer.input.p, layer.x);
     l.p.d = d;
     l.p.dtype = type;
     child_aborts(launch, &l, part);
@@ -183,16 +183,17 @@ static void assert_not_compiled(const struct step *kernel, enum dtype loaded, si
 static struct result run_on_stream(const struct step *kernel, const struct lab *layer,
                                    cudaStream_t stream)
 {
-    struct on_device l = cuda_load(kernel, &device_cpu, layer);
+    struct on_device l = cuda_load(kernel, &device_cpu, &layer->input.p, layer->x);
     const size_t here = cuda_cpu_works(stream), default_stream = cuda_cpu_works(NULL);
     l.stream = stream;
     cuda_launch(&l);
     cr_assert(cuda_cpu_works(stream) > here, "%s: nothing on its stream", kernel->name);
     cr_assert(!stream || cuda_cpu_works(NULL) == default_stream, "%s: on the default stream",
               kernel->name);
-    struct result r = cuda_download(&l);
+    const struct tensors x = outputs_new(&layer->input.p, layer->x);
+    cuda_download(&l, x);
     cuda_unload(&l);
-    return r;
+    return (struct result){ .of = { x.dQ, x.dK, x.dV } };
 }
 
 /* Every kernel gives the same bits on a stream of its own, and then on another device. With 16 bits it needs more than 48 kB. */

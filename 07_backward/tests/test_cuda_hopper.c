@@ -238,10 +238,13 @@ TEST(cuda_hopper, is_not_compared_with_on_another_gpu)
     struct device gpu = device_cpu;
     gpu.build = BUILD_GPU;
     gpu.facts = facts_of_an_A100;
-    const struct step *before = cuda_kernel_before(cuda_named("cuda_complete"), &p, &gpu);
+    const struct lab lab = { .chapter = &cuda_chapter, .input = { .p = p } };
+    device_use(&gpu, NULL);
+    const struct step *before = lab_step_before(&lab, cuda_named("cuda_complete"));
     cr_assert(before == cuda_named("cuda_mma"), "%s on an A100", before ? before->name : "none");
     gpu.facts = facts_of_an_H100;
-    before = cuda_kernel_before(cuda_named("cuda_complete"), &p, &gpu);
+    before = lab_step_before(&lab, cuda_named("cuda_complete"));
+    device_use(NULL, NULL);
     cr_assert(before == cuda_named("cuda_ordered"), "%s on an H100",
               before ? before->name : "none");
 }

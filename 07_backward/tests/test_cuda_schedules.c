@@ -125,7 +125,7 @@ TEST(cuda_banks, are_not_waited_for_by_complete_in_16_bits)
 static void assert_as_predicted(const struct step *kernel, struct test_problem t)
 {
     struct lab layer = layer_with_forward(&t);
-    const struct count c = cuda_count(kernel, &layer);
+    const struct count c = count_step(kernel, &layer.input.p, (struct tile_size){ 0, 0 }, layer.x);
     for (size_t k = 0; k < c.accesses.n; k++)
         cr_assert(c.accesses.line[k].count == c.accesses.line[k].predicted,
                   "%s --step %s: %s: %zu, predicted %zu", problem_text(&t), kernel->name,
@@ -197,7 +197,8 @@ TEST(cuda_count, is_that_of_the_headings)
         p.dtype = right[k].type == DTYPES ? p.dtype : right[k].type;
         p.d = p.dtype == DTYPE_F32 ? D : D16;
         struct lab layer = backward_random(&chapter, p, &(const struct options){ .seed = 1 });
-        const size_t total = cuda_count(kernel, &layer).total;
+        const size_t total =
+            count_step(kernel, &layer.input.p, (struct tile_size){ 0, 0 }, layer.x).total;
         cr_assert(total == right[k].n, "%s: %zu, not %zu", kernel->name, total, right[k].n);
         backward_release(&layer);
     }

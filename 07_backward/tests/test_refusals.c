@@ -89,8 +89,8 @@ TEST(refusals, of_training_with_another_problem)
         snprintf(arguments, sizeof arguments, "--train %s --csv @/t.csv", others[k]);
         snprintf(name, sizeof name, "%.*s", (int)strcspn(others[k], " ="), others[k]);
         snprintf(part, sizeof part,
-                 "--train: has a problem and steps of its own, so it does not "
-                 "go with %s\n",
+                 "--train: uses its own problem and steps, and cannot be "
+                 "combined with %s\n",
                  name);
         refuses(arguments, part);
     }

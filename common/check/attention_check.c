@@ -4,7 +4,6 @@
 #include "common/cpu/threads.h"
 #include "common/measure/progress.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,107 +75,50 @@ void attention_check_end(struct attention_check *check)
     *check = (struct attention_check){ 0 };
 }
 
-float *attention_check_rows(const struct attention_check *check, const float *whole, size_t length)
+float *rows_copied(const size_t *rows, size_t count, const float *whole, size_t length)
 {
-    float *some = allocate(check->count * length, sizeof *some, "the rows to check");
-    for (size_t k = 0; k < check->count; k++)
-        memcpy(some + k * length, whole + check->rows[k] * length, length * sizeof *some);
+    float *some = allocate(count * length, sizeof *some, "the rows to check");
+    for (size_t k = 0; k < count; k++)
+        memcpy(some + k * length, whole + rows[k] * length, length * sizeof *some);
     return some;
 }
 
-/* A head's `count` checked rows, starting at check->rows[first]. */
-struct head {
-    size_t first, count;
-};
-
-static struct head head_from(const struct attention_check *check, size_t first)
+float *attention_check_rows(const struct attention_check *check, const float *whole, size_t length)
 {
-    const size_t Nq = check->shape[2];
-    struct head head = { first, 0 };
-    while (first + head.count < check->count &&
-           check->rows[first + head.count] / Nq == check->rows[first] / Nq)
-        head.count++;
-    return head;
-}
-
-static struct comparison compare_head(const struct attention_check *check, struct head head,
-                                      const char *with, const float *got,
-                                      const struct exact *expected, struct axes axes)
-{
-    const size_t from = head.first * axes.row_length;
-    axes.rows = check->rows + head.first;
-    return (struct comparison){
-        .with = with,
-        .got = got + from,
-        .expected = expected + from,
-        .difference = difference_between(got + from, expected + from, head.count, axes.row_length),
-        .axes = axes,
-    };
+    return rows_copied(check->rows, check->count, whole, length);
 }
 
 static struct axes axes_of_output(const struct attention_check *check)
 {
-    return (struct axes){ 4, check->shape, "b, h, i, c", NULL, check->shape[3] };
+    return (struct axes){ 4, check->shape, "b, h, i, c", check->rows, check->shape[3] };
 }
 
 struct comparison attention_check_output(const struct attention_check *check, const float *O)
 {
-    struct comparison worst = { 0 };
-    for (struct head head = { 0 }; head.first < check->count; head.first += head.count) {
-        head = head_from(check, head.first);
-        comparison_keep_worse(&worst, compare_head(check, head, "double reference", O, check->O,
-                                                   axes_of_output(check)));
-    }
-    return worst;
-}
-
-/*
- * Compares a head of O with a stage's; *worst keeps the worst. False if that stage did not write
- * this head, or is wrong.
- */
-static bool compare_with_stage(struct comparison *worst, const struct attention_check *check,
-                               struct head head, const char *name, const float *O,
-                               const float *stage, struct exact *from_stage)
-{
-    const size_t d = check->shape[3], from = head.first * d, n = head.count * d;
-    if (!stage || !is_explained(difference_between(stage + from, check->O + from, head.count, d)))
-        return false;
-    for (size_t k = from; k < from + n; k++)
-        from_stage[k] = rounding_between(check->O[k], stage[k]);
-    comparison_keep_worse(worst,
-                          compare_head(check, head, name, O, from_stage, axes_of_output(check)));
-    return true;
+    return compare_heads(axes_of_output(check), check->count, "double reference", O, check->O);
 }
 
 struct attention_verdict attention_verdict_of(const struct attention_check *check, const float *O,
                                               const float *lse, const char *name,
                                               const float *before)
 {
-    const struct axes of_lse = { 3, check->shape, "b, h, i", NULL, 1 };
-    const size_t n = check->count * check->shape[3];
-    struct attention_verdict v = { .reference = attention_check_output(check, O), .right = true };
-    if (before)
-        v.from_previous = allocate(n, sizeof *v.from_previous, "the stage before");
+    const struct axes of_lse = { 3, check->shape, "b, h, i", check->rows, 1 };
+    const size_t count = check->count;
+    struct attention_verdict v = { .reference = attention_check_output(check, O),
+                                   .left_out = count,
+                                   .right = true };
+    if (lse)
+        v.lse = compare_heads(of_lse, count, "its lse", lse, check->lse);
     if (check->other)
-        v.from_other = allocate(n, sizeof *v.from_other, "another stage");
-    for (struct head head = { 0 }; head.first < check->count; head.first += head.count) {
-        head = head_from(check, head.first);
-        if (lse)
-            comparison_keep_worse(&v.lse,
-                                  compare_head(check, head, "its lse", lse, check->lse, of_lse));
-        compare_with_stage(&v.other, check, head, check->other_name, O, check->other, v.from_other);
-        if (!compare_with_stage(&v.previous, check, head, name, O, before, v.from_previous))
-            v.left_out += head.count;
-    }
+        compare_with_stage(axes_of_output(check), count, check->other_name, O, check->O,
+                           check->other, &v.other, &v.from_other);
+    if (before)
+        v.left_out = compare_with_stage(axes_of_output(check), count, name, O, check->O, before,
+                                        &v.previous, &v.from_previous);
     const struct comparison *const all[] = { &v.reference, &v.lse, &v.other, &v.previous };
     for (size_t k = 0; k < sizeof all / sizeof all[0]; k++)
         v.right &= !all[k]->with || is_explained(all[k]->difference);
     return v;
-}
-
-static double largest_error(const struct comparison *c)
-{
-    return c->difference.mismatched ? (double)NAN : c->difference.max_abs;
 }
 
 struct attention_errors attention_verdict_end(struct attention_verdict *v)
@@ -184,9 +126,9 @@ struct attention_errors attention_verdict_end(struct attention_verdict *v)
     free(v->from_other);
     free(v->from_previous);
     return (struct attention_errors){
-        .reference = largest_error(&v->reference),
-        .other = largest_error(&v->other),
-        .previous = largest_error(&v->previous),
+        .reference = comparison_error(&v->reference),
+        .other = comparison_error(&v->other),
+        .previous = comparison_error(&v->previous),
         .has_previous = v->previous.with,
         .right = v->right,
     };

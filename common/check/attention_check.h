@@ -70,6 +70,9 @@ size_t *attention_check_choose(size_t heads, size_t N, size_t count);
 /* The number of rows to check, if each costs `of_row` multiply-adds. */
 size_t attention_check_count(size_t heads, size_t N, double of_row, bool all);
 
+/* The rows of these numbers of a whole array with `length` elements a row; free() them. */
+float *rows_copied(const size_t *rows, size_t count, const float *whole, size_t length);
+
 /* The checked rows of a whole result with `length` elements a row; free() them. */
 float *attention_check_rows(const struct attention_check *check, const float *whole, size_t length);
 

@@ -28,10 +28,9 @@ void gradient_check_end(struct gradient_check *check);
 /* The worst head of one gradient, against the reference and the previous stage. */
 struct gradient_pair {
     struct comparison reference, previous;  // `with` is NULL where there is none
-    const char *name;
-    struct exact *right;          // expected values in the stored type
-    struct exact *from_previous;  // expected values, given that stage's result
-    float *got, *before;          // the checked rows
+    struct exact *right;                    // expected values in the stored type
+    struct exact *from_previous;            // expected values, given that stage's result
+    float *got, *before;                    // the checked rows
 };
 struct gradient_verdict {
     struct gradient_pair pairs[GRADIENTS];

@@ -1,8 +1,6 @@
 #include "common/check/plain.h"
 
-#include "common/check/reference.h"
 #include "common/cpu/memory.h"
-#include "common/cpu/threads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -89,23 +87,6 @@ static void output_row(const struct attention *p, const float *V, size_t b, size
     dtype_round_all(p->dtype, O_i, p->d);
 }
 
-static void forward_row(const struct attention *p, const float *Q, const float *K, const float *V,
-                        size_t b, size_t h, size_t i, float *P, float *O_i, float *lse_i)
-{
-    const float L = probabilities(p, Q, K, b, h, i, P);
-    if (lse_i)
-        *lse_i = L;
-    output_row(p, V, b, h, i, P, O_i);
-}
-
-void plain_forward_row(const struct attention *p, const float *Q, const float *K, const float *V,
-                       size_t b, size_t h, size_t i, float *O_i, float *lse_i)
-{
-    float *P = allocate(p->Nk, sizeof *P, "a row of P");
-    forward_row(p, Q, K, V, b, h, i, P, O_i, lse_i);
-    free(P);
-}
-
 void plain_forward(const struct attention *p, const float *Q, const float *K, const float *V,
                    float *O, float *lse)
 {
@@ -114,7 +95,10 @@ void plain_forward(const struct attention *p, const float *Q, const float *K, co
         for (size_t h = 0; h < p->H; h++)
             for (size_t i = 0; i < p->Nq; i++) {
                 const size_t row = (b * p->H + h) * p->Nq + i;
-                forward_row(p, Q, K, V, b, h, i, P, O + row * p->d, lse ? lse + row : NULL);
+                const float L = probabilities(p, Q, K, b, h, i, P);
+                if (lse)
+                    lse[row] = L;
+                output_row(p, V, b, h, i, P, O + row * p->d);
             }
     free(P);
 }
@@ -158,11 +142,6 @@ static float gradient_of_dot(const struct attention *p, const float *Q, const fl
                                  : slope * dtype_round(p->dtype, P * (dP - D));
 }
 
-static float weight_of(const struct attention *p, float P, float Z)
-{
-    return dtype_round(p->dtype, P * Z);
-}
-
 static void backward_row(const struct attention *p, const float *Q, const float *K, const float *V,
                          const float *dO, size_t b, size_t h, size_t i, float *P, float *dP,
                          float *dQ, float *dK, float *dV)
@@ -174,7 +153,7 @@ static void backward_row(const struct attention *p, const float *Q, const float 
             continue;
         const size_t key = key_row(p, b, h, j);
         const float d_dot = gradient_of_dot(p, Q, K, b, h, i, j, P[j], dP[j], D);
-        const float weight = weight_of(p, P[j], dropout_factor(p, b, h, i, j));
+        const float weight = dtype_round(p->dtype, P[j] * dropout_factor(p, b, h, i, j));
         for (size_t c = 0; c < p->d; c++) {
             dQ[row + c] += d_dot * K[key + c];
             dK[key + c] += d_dot * Q[row + c];
@@ -200,72 +179,4 @@ void plain_backward(const struct attention *p, const float *Q, const float *K, c
                 backward_row(p, Q, K, V, dO, b, h, i, P, dP, dQ, dK, dV);
     free(dP);
     free(P);
-}
-
-void plain_backward_query(const struct attention *p, const float *Q, const float *K, const float *V,
-                          const float *dO, size_t b, size_t h, size_t i, float *dQ_i)
-{
-    float *P = allocate(p->Nk, sizeof *P, "a row of P"),
-          *dP = allocate(p->Nk, sizeof *dP, "a row of dP");
-    const float D = pairs_of_query(p, Q, K, V, dO, b, h, i, P, dP);
-    for (size_t c = 0; c < p->d; c++)
-        dQ_i[c] = 0.0f;
-    for (size_t j = 0; j < p->Nk; j++) {
-        if (!visible(p, b, h, i, j))
-            continue;
-        const float d_dot = gradient_of_dot(p, Q, K, b, h, i, j, P[j], dP[j], D);
-        for (size_t c = 0; c < p->d; c++)
-            dQ_i[c] += d_dot * K[key_row(p, b, h, j) + c];
-    }
-    free(dP);
-    free(P);
-}
-
-/* A query's factors in a key's gradients: of Q in dK and of dO in dV. */
-struct share {
-    float of_Q, of_dO;
-};
-
-static void shares_of_query(const struct attention *p, const float *Q, const float *K,
-                            const float *V, const float *dO, size_t b, size_t h, size_t i,
-                            const size_t *rows, size_t count, struct share *shares)
-{
-    if (!reference_attends_to_any(p, b, h, i, rows, count))
-        return;
-    float *P = allocate(p->Nk, sizeof *P, "a row of P"),
-          *dP = allocate(p->Nk, sizeof *dP, "a row of dP");
-    const float D = pairs_of_query(p, Q, K, V, dO, b, h, i, P, dP);
-    for (size_t k = 0; k < count; k++) {
-        const size_t j = rows[k] % p->Nk;
-        if (visible(p, b, h, i, j))
-            shares[k] = (struct share){ gradient_of_dot(p, Q, K, b, h, i, j, P[j], dP[j], D),
-                                        weight_of(p, P[j], dropout_factor(p, b, h, i, j)) };
-    }
-    free(dP);
-    free(P);
-}
-
-void plain_backward_keys(const struct attention *p, const float *Q, const float *K, const float *V,
-                         const float *dO, const size_t *rows, size_t count, float *dK, float *dV)
-{
-    const size_t group = p->H / p->Hkv, queries = group * p->Nq;
-    const size_t b = rows[0] / p->Nk / p->Hkv, first = rows[0] / p->Nk % p->Hkv * group;
-    struct share *shares = allocate(queries * count, sizeof *shares, "the shares of queries");
-    PARALLEL(omp parallel for schedule(dynamic))
-    for (size_t q = 0; q < queries; q++)
-        shares_of_query(p, Q, K, V, dO, b, first + q / p->Nq, q % p->Nq, rows, count,
-                        shares + q * count);
-    for (size_t n = 0; n < count * p->d; n++)
-        dK[n] = dV[n] = 0.0f;
-    for (size_t n = 0; n < queries * count; n++) {
-        const size_t q = n / count, k = n % count, h = first + q / p->Nq, i = q % p->Nq;
-        const size_t row = query_row(p, b, h, i);
-        if (!visible(p, b, h, i, rows[k] % p->Nk))
-            continue;
-        for (size_t c = 0; c < p->d; c++) {
-            dK[k * p->d + c] += shares[n].of_Q * Q[row + c];
-            dV[k * p->d + c] += shares[n].of_dO * dO[row + c];
-        }
-    }
-    free(shares);
 }

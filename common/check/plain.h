@@ -15,16 +15,7 @@ void plain_softmax(const float *x, float *y, size_t rows, size_t cols);
 void plain_forward(const struct attention *p, const float *Q, const float *K, const float *V,
                    float *O, float *lse);
 
-void plain_forward_row(const struct attention *p, const float *Q, const float *K, const float *V,
-                       size_t b, size_t h, size_t i, float *O_i, float *lse_i);
-
 void plain_backward(const struct attention *p, const float *Q, const float *K, const float *V,
                     const float *dO, float *dQ, float *dK, float *dV);
-
-void plain_backward_query(const struct attention *p, const float *Q, const float *K, const float *V,
-                          const float *dO, size_t b, size_t h, size_t i, float *dQ_i);
-
-void plain_backward_keys(const struct attention *p, const float *Q, const float *K, const float *V,
-                         const float *dO, const size_t *rows, size_t count, float *dK, float *dV);
 
 #endif

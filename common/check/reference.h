@@ -32,25 +32,4 @@ void reference_forward_row(const struct attention *p, const float *Q, const floa
 void reference_backward(const struct attention *p, const float *Q, const float *K, const float *V,
                         const float *dO, double *dQ, double *dK, double *dV);
 
-/* The largest |dS| of query (b, h, i) over its visible keys. */
-double reference_largest_dS(const struct attention *p, const float *Q, const float *K,
-                            const float *V, const float *dO, size_t b, size_t h, size_t i);
-
-/* Does query (b, h, i) attend to any of these rows of K? */
-bool reference_attends_to_any(const struct attention *p, size_t b, size_t h, size_t i,
-                              const size_t *rows, size_t count);
-
-/* The row of dQ of query (b, h, i): d elements. */
-void reference_backward_query(const struct attention *p, const float *Q, const float *K,
-                              const float *V, const float *dO, size_t b, size_t h, size_t i,
-                              double *dQ_i);
-
-/*
- * dK and dV of `count` keys of one key/value head, ascending: rows[k] is (b Hkv + g) Nk + j. O(Nq
- * Nk d) for each query head of the group.
- */
-void reference_backward_keys(const struct attention *p, const float *Q, const float *K,
-                             const float *V, const float *dO, const size_t *rows, size_t count,
-                             double *dK, double *dV);
-
 #endif

@@ -21,6 +21,13 @@ size_t reference_key(const struct attention *p, size_t b, size_t h, size_t j);
 double reference_probabilities(const struct attention *p, const float *Q, const float *K, size_t b,
                                size_t h, size_t i, double *P);
 
+/*
+ * P and the gradients of the dot products, dS times the slope of the score, of query (b, h, i) for
+ * its visible keys.
+ */
+void reference_pairs(const struct attention *p, const float *Q, const float *K, const float *V,
+                     const float *dO, size_t b, size_t h, size_t i, double *P, double *d_dot);
+
 /* Z of the papers: 1/(1 - P) where dropout keeps the weight, else 0. */
 double reference_dropout(const struct attention *p, size_t b, size_t h, size_t i, size_t j);
 

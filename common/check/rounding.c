@@ -1,6 +1,7 @@
 #include "common/check/rounding.h"
 
 #include "common/check/reference.h"
+#include "common/check/reference_parts.h"
 #include "common/check/rounding_parts.h"
 #include "common/cpu/memory.h"
 
@@ -142,11 +143,6 @@ double rounding_of_weight(double log_P, double variance, double of_m, double mos
     return square(reach) * fmin(variance, 1.0);
 }
 
-double rounding_dropout(const struct attention *p, size_t b, size_t h, size_t i, size_t j)
-{
-    return dropout_keeps(p, b, h, i, j) ? 1.0 / (1.0 - p->dropout) : 0.0;
-}
-
 // ---- a row of O, and its lse --------------------------------------------------------------------
 
 /* By descending score; equal scores in the order of keys. */
@@ -226,7 +222,7 @@ static void add_key(struct row *r, size_t j, double variance, double of_score, d
 {
     const struct attention *p = r->p;
     const float *const v = r->V + j * p->d;
-    const double Z = rounding_dropout(p, r->b, r->h, r->i, j);
+    const double Z = reference_dropout(p, r->b, r->h, r->i, j);
     double *restrict squares = r->squares, *restrict shared = r->shared, *restrict of = r->lost;
     for (size_t c = 0; c < p->d; c++) {
         const double value = Z * (double)v[c];
@@ -252,7 +248,7 @@ static void add_equal(struct row *r, const struct place *equal, size_t n)
         const size_t j = r->s.keys[equal[k].k].j;
         add_key(r, j, 0.0, w.of_score * (double)n, w.lost);
         for (size_t c = 0; c < p->d; c++)
-            r->values[c] += rounding_dropout(p, r->b, r->h, r->i, j) * (double)r->V[j * p->d + c];
+            r->values[c] += reference_dropout(p, r->b, r->h, r->i, j) * (double)r->V[j * p->d + c];
     }
     for (size_t c = 0; c < p->d; c++) {
         const double v = r->values[c], size = fabs(v);
@@ -288,7 +284,7 @@ static void add_up(struct row *r)
     const struct attention *p = r->p;
     for (size_t k = 0; k < r->s.n; k++) {
         const struct key *const key = &r->s.keys[k];
-        const double Z = rounding_dropout(p, r->b, r->h, r->i, key->j);
+        const double Z = reference_dropout(p, r->b, r->h, r->i, key->j);
         const double weight = Z * exp(key->score - r->s.m) / r->s.l;
         const float *const v = r->V + key->j * p->d;
         for (size_t c = 0; c < p->d; c++)

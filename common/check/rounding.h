@@ -31,18 +31,19 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
 void rounding_product_row(const struct attention *p, const float *Q, const float *K, const float *V,
                           size_t b, size_t h, size_t i, struct exact *O_i);
 
-/* The gradients of sum(dO * O), summed and stored in float32. */
+/* Rows of an array, ascending: (b heads + h) N + row of each. */
+struct some_rows {
+    const size_t *at;
+    size_t count;
+};
+
+/*
+ * The gradients of sum(dO * O), summed and stored in float32: some rows of dQ, and the same ones of
+ * dK and dV.
+ */
 void rounding_backward(const struct attention *p, const float *Q, const float *K, const float *V,
-                       const float *dO, struct exact *dQ, struct exact *dK, struct exact *dV);
-
-void rounding_backward_query(const struct attention *p, const float *Q, const float *K,
-                             const float *V, const float *dO, size_t b, size_t h, size_t i,
-                             struct exact *dQ_i);
-
-/* The rows of dK and dV of `count` keys, as in reference_backward_keys. */
-void rounding_backward_keys(const struct attention *p, const float *Q, const float *K,
-                            const float *V, const float *dO, const size_t *rows, size_t count,
-                            struct exact *dK, struct exact *dV);
+                       const float *dO, struct some_rows queries, struct some_rows keys,
+                       struct exact *dQ, struct exact *dK, struct exact *dV);
 
 /* The same result, rounded to this type at the end. */
 struct exact rounding_stored(struct exact exact, enum dtype type);

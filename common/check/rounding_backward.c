@@ -6,10 +6,11 @@
  * A pair's own roundings are independent. A query's row shares those of lse and D: they average out
  * in dK and dV, but not in dQ.
  */
-#include "common/check/reference.h"
+#include "common/check/reference_parts.h"
 #include "common/check/rounding_parts.h"
 #include "common/cpu/memory.h"
 #include "common/cpu/threads.h"
+#include "common/measure/progress.h"
 
 #include <float.h>
 #include <math.h>
@@ -55,13 +56,23 @@ struct pair {
     struct stored stored_weight, stored_gradient;
 };
 
-/* A query's pairs, and the variances that they share. */
+/*
+ * A query's pairs, and the variances that they share. `lost`: lost_of, not a variance.
+ */
 struct pairs {
     struct pair *of;
     size_t n;
-    double of_lse, of_D;
+    double of_lse, of_D, lost;
     struct stored stored_D;
+    double *P, *d_dot;  // the reference's, of all keys
 };
+
+static void pairs_free(struct pairs *pairs)
+{
+    free(pairs->of);
+    free(pairs->P);
+    free(pairs->d_dot);
+}
 
 static size_t key_row(const struct attention *p, size_t b, size_t h, size_t j)
 {
@@ -69,7 +80,7 @@ static size_t key_row(const struct attention *p, size_t b, size_t h, size_t j)
 }
 
 static struct pair pair_of(const struct attention *p, const struct key *key, struct dot dP,
-                           double Z, double D, double lse, double of_lse)
+                           double Z, double D, double lse, const struct pairs *shared)
 {
     const bool is_f32 = p->dtype == DTYPE_F32;
     const double P = exp(key->score - lse), dS = P * (dP.x - D), weight = P * Z;
@@ -77,8 +88,8 @@ static struct pair pair_of(const struct attention *p, const struct key *key, str
     const double of_exponent =
         square(RMS) * (square(key->score - lse) + square(key->score) + square(lse) + 1.5);
     // P may exceed 1 here, if lse is far off.
-    const double of_P = rounding_of_weight(key->score - lse, key->variance + of_exponent, of_lse,
-                                           log((double)FLT_MAX)) +
+    const double of_P = rounding_of_weight(key->score - lse, key->variance + of_exponent,
+                                           shared->of_lse, log((double)FLT_MAX)) +
                         square(fmin(P, (double)FLT_MIN));
     const double of_dP = rounding_of_sum(dP.x, dP.squares, p->d, p->dtype);
     const double of_difference = of_dP + square(RMS) * (2.0 * square(dP.x) + square(D));
@@ -98,9 +109,10 @@ static struct pair pair_of(const struct attention *p, const struct key *key, str
         .of_dP = square(key->slope) *
                  (square(P) * of_difference + (is_f32 ? square(2.0 * RMS * dS) : 0.0)),
         .by_D = key->slope * P,
-        .lost_weight = 4.0 * U * weight + Z * fmin(P, least),
+        .lost_weight = (4.0 * U + shared->lost) * weight + Z * fmin(P, least),
         .lost_gradient = fabs(key->slope) * (4.0 * U * fabs(dS) + fmin(fabs(dS), least) +
-                                             fmin(P, (double)FLT_MIN) * fabs(dP.x - D)),
+                                             fmin(P, (double)FLT_MIN) * fabs(dP.x - D) +
+                                             shared->lost * (fabs(dS) + P * fabs(D))),
         .stored_weight = stored_variance(before) > stored_variance(after) ? before : after,
         .stored_gradient = stored_gradient,
     };
@@ -245,6 +257,20 @@ static double of_D(const struct attention *p, const struct scores_of_query *s, c
     return variance + square(lost);
 }
 
+/*
+ * What l loses, relative to l, if it is summed in the order of keys: terms that are nearly equal, or
+ * below half an ulp of l, all round the same way. 0 if roundings at random explain it.
+ */
+static double lost_of(const struct scores_of_query *s)
+{
+    float l = 0.0f;
+    for (size_t k = 0; k < s->n; k++)
+        l += (float)exp(s->keys[k].score - s->m);
+    const double lost = fabs((double)l - s->l) / s->l;
+    const bool at_random = lost <= 4.0 * sqrt(rounding_of_sum(1.0, 0.0, s->n, DTYPE_F32));
+    return at_random ? 0.0 : fmin(2.0 * lost, rounding_lost(s->n));
+}
+
 static struct pairs pairs_of(const struct attention *p, const float *Q, const float *K,
                              const float *V, const float *dO, size_t b, size_t h, size_t i)
 {
@@ -254,16 +280,20 @@ static struct pairs pairs_of(const struct attention *p, const float *Q, const fl
     struct element *O_i = allocate(p->d, sizeof *O_i, "a row of O");
     double D = 0.0;
     struct pairs pairs = { .of = allocate(s.n, sizeof *pairs.of, "the pairs of a query"),
-                           .n = s.n };
+                           .n = s.n,
+                           .P = allocate(p->Nk, sizeof *pairs.P, "a row of P"),
+                           .d_dot = allocate(p->Nk, sizeof *pairs.d_dot, "a row of dS") };
+    reference_pairs(p, Q, K, V, dO, b, h, i, pairs.P, pairs.d_dot);
     for (size_t c = 0; c < p->d; c++)
         O_i[c] = (struct element){ 0 };
     const double lse = s.m + log(s.l);
+    pairs.lost = s.n > 0 ? lost_of(&s) : 0.0;
     pairs.of_lse = rounding_of_sum(1.0, 0.0, s.n, DTYPE_F32) +
                    square(RMS) * (2.0 * square(lse) + square(s.m) + 1.0);
     for (size_t k = 0; k < s.n; k++) {
         const size_t j = s.keys[k].j;
         const float *const v = V + key_row(p, b, h, j) * p->d;
-        const double Z = rounding_dropout(p, b, h, i, j), P = exp(s.keys[k].score - s.m) / s.l;
+        const double Z = reference_dropout(p, b, h, i, j), P = exp(s.keys[k].score - s.m) / s.l;
         dP[k] = dot_of(dO_i, v, p->d);
         dP[k].x *= Z;
         dP[k].squares *= Z * Z;
@@ -275,8 +305,8 @@ static struct pairs pairs_of(const struct attention *p, const float *Q, const fl
     }
     pairs.of_D = of_D(p, &s, dP, dO_i, O_i, D, &pairs.stored_D);
     for (size_t k = 0; k < s.n; k++)
-        pairs.of[k] = pair_of(p, &s.keys[k], dP[k], rounding_dropout(p, b, h, i, s.keys[k].j), D,
-                              lse, pairs.of_lse);
+        pairs.of[k] = pair_of(p, &s.keys[k], dP[k], reference_dropout(p, b, h, i, s.keys[k].j), D,
+                              lse, &pairs);
     free(O_i);
     free(dP);
     free(s.keys);
@@ -286,14 +316,14 @@ static struct pairs pairs_of(const struct attention *p, const float *Q, const fl
 // ---- sums of them -------------------------------------------------------------------------------
 
 struct sums {
-    double variance, lost;
+    double value, variance, lost;
     struct stored stored, by_D;  // of the terms, and of D
     struct running terms;
 };
 
-static struct exact gradient_of(double value, struct sums sums, size_t n, enum dtype type)
+static struct exact gradient_of(struct sums sums, size_t n, enum dtype type)
 {
-    const double bias = rounding_bias(value, n, type);
+    const double value = sums.value, bias = rounding_bias(value, n, type);
     // The bias already covers this part of the change.
     sums.stored.change = fmax(fabs(sums.stored.change) - bias, 0.0);
     return rounding_stored(
@@ -323,10 +353,9 @@ static void alike_end(struct alike *alike)
     free(alike->pair);
 }
 
-/* Row i of dQ, with values `right`. `keys` counts equal keys. */
-static void sum_over_keys(const struct attention *p, const float *K, size_t b, size_t h,
-                          const struct pairs *pairs, const struct alike *keys, const double *right,
-                          struct exact *dQ_i)
+/* Row i of dQ. `keys` counts equal keys. */
+static void sum_over_keys(const struct attention *p, const float *K, size_t b, size_t h, size_t i,
+                          const struct pairs *pairs, const struct alike *keys, struct exact *dQ_i)
 {
     struct sums *sums = allocate(p->d, sizeof *sums, "sums over keys");
     double *by_D = allocate(p->d, sizeof *by_D, "sums over keys");
@@ -346,10 +375,13 @@ static void sum_over_keys(const struct attention *p, const float *K, size_t b, s
             by_D[c] += a->by_D * x;
         }
     }
+    for (size_t j = 0; j < p->Nk; j++)
+        for (size_t c = 0; c < (visible(p, b, h, i, j) ? p->d : 0); c++)
+            sums[c].value += pairs->d_dot[j] * (double)K[key_row(p, b, h, j) * p->d + c];
     for (size_t c = 0; c < p->d; c++) {
         sums[c].variance += (pairs->of_D + stored_variance(pairs->stored_D)) * square(by_D[c]) +
-                            pairs->of_lse * square(right[c]);
-        dQ_i[c] = gradient_of(right[c], sums[c], pairs->n, p->dtype);
+                            pairs->of_lse * square(sums[c].value);
+        dQ_i[c] = gradient_of(sums[c], pairs->n, p->dtype);
     }
     free(by_D);
     free(sums);
@@ -379,134 +411,136 @@ static void add_query(const struct pairs *pairs, const struct pair *a, const str
     }
 }
 
-void rounding_backward_query(const struct attention *p, const float *Q, const float *K,
-                             const float *V, const float *dO, size_t b, size_t h, size_t i,
-                             struct exact *dQ_i)
-{
-    const size_t head = key_row(p, b, h, 0) * p->d;
-    double *right = allocate(p->d, sizeof *right, "the reference");
-    struct alike keys = alike_begin(K + head, V + head, p->Nk, p->d);
-    struct pairs pairs = pairs_of(p, Q, K, V, dO, b, h, i);
-    reference_backward_query(p, Q, K, V, dO, b, h, i, right);
-    sum_over_keys(p, K, b, h, &pairs, &keys, right, dQ_i);
-    free(pairs.of);
-    alike_end(&keys);
-    free(right);
-}
-
-/*
- * The sums of dK and dV for some keys of a key/value head: key j is in row place[j], or
- * NOT_WANTED.
- */
-struct key_sums {
-    size_t *place, *queries;  // (Nk); (wanted), the number of queries that attend to it
-    struct sums *dK, *dV;     // (wanted, d)
-};
+// ---- some rows ----------------------------------------------------------------------------------
 
 static const size_t NOT_WANTED = SIZE_MAX;
 
-static struct key_sums key_sums_begin(const struct attention *p, size_t wanted)
+/* Those from number `first` on, below `end`. */
+static struct some_rows rows_between(struct some_rows rows, size_t first, size_t end)
 {
-    struct key_sums s = { .place = allocate(p->Nk, sizeof *s.place, "the keys to check"),
-                          .queries = allocate(wanted, sizeof *s.queries, "the keys to check"),
-                          .dK = allocate(wanted * p->d, sizeof *s.dK, "sums over queries"),
-                          .dV = allocate(wanted * p->d, sizeof *s.dV, "sums over queries") };
-    for (size_t j = 0; j < p->Nk; j++)
-        s.place[j] = NOT_WANTED;
-    for (size_t k = 0; k < wanted; k++)
-        s.queries[k] = 0;
-    for (size_t n = 0; n < wanted * p->d; n++)
-        s.dK[n] = s.dV[n] = (struct sums){ 0 };
-    return s;
+    while (rows.count > 0 && rows.at[0] < first)
+        rows.at++, rows.count--;
+    while (rows.count > 0 && rows.at[rows.count - 1] >= end)
+        rows.count--;
+    return rows;
 }
 
-static void key_sums_end(struct key_sums *s)
+/* For n rows from `first` on: the index in `rows` of each, or NOT_WANTED. free() it. */
+static size_t *places_of(struct some_rows rows, size_t first, size_t n)
 {
-    free(s->place);
-    free(s->queries);
-    free(s->dK);
-    free(s->dV);
+    size_t *place = allocate(n, sizeof *place, "the rows to check");
+    for (size_t i = 0; i < n; i++)
+        place[i] = NOT_WANTED;
+    for (size_t k = rows.count; k-- > 0;)  // a row that is wanted twice has the first index
+        place[rows.at[k] - first] = k;
+    return place;
+}
+
+/* Sums over queries for a wanted key: d elements of dK and of dV, and how many queries attend to it. */
+struct key_sums {
+    struct sums *dK, *dV;
+    size_t queries;
+};
+
+/* Adds query (b, h, i) to the wanted keys. */
+static void add_to_keys(const struct attention *p, const float *q, const float *dO_i, size_t b,
+                        size_t h, size_t i, const struct pairs *pairs, const struct alike *queries,
+                        size_t in_head, const size_t *place, struct key_sums *keys)
+{
+    for (const struct pair *a = pairs->of; a < pairs->of + pairs->n; a++) {
+        if (place[a->j] == NOT_WANTED)
+            continue;
+        struct key_sums *const key = &keys[place[a->j]];
+        key->queries++;
+        add_query(pairs, a, queries, in_head, q, dO_i, p->d, key->dK, key->dV);
+    }
+    for (size_t j = 0; j < p->Nk; j++) {
+        if (place[j] == NOT_WANTED || !visible(p, b, h, i, j))
+            continue;
+        struct key_sums *const key = &keys[place[j]];
+        const double weight = pairs->P[j] * reference_dropout(p, b, h, i, j);
+        for (size_t c = 0; c < p->d; c++) {
+            key->dK[c].value += pairs->d_dot[j] * (double)q[c];
+            key->dV[c].value += weight * (double)dO_i[c];
+        }
+    }
 }
 
 /*
- * One pass over the queries of key/value head g: adds to the wanted keys and, unless dQ is NULL,
- * writes dQ with values `right`. Sums run in order, so the result does not depend on the number of
- * threads.
+ * Key/value head number `head`, in one pass over its queries: only the wanted ones, if no key is.
+ * Sums run in order, so the result does not depend on the number of threads.
  */
-static void add_queries(const struct attention *p, const float *Q, const float *K, const float *V,
-                        const float *dO, size_t b, size_t g, struct key_sums *sums,
-                        const double *right, struct exact *dQ)
+static void backward_head(const struct attention *p, const float *Q, const float *K, const float *V,
+                          const float *dO, size_t head, struct some_rows queries,
+                          struct some_rows keys, struct exact *dQ, struct exact *dK,
+                          struct exact *dV)
 {
     enum { AT_ONCE = 64 };
-    const size_t d = p->d, group = p->H / p->Hkv, queries = group * p->Nq;
-    const size_t first = (b * p->H + g * group) * p->Nq, head = (b * p->Hkv + g) * p->Nk * d;
-    struct alike like_query = alike_begin(Q + first * d, dO + first * d, queries, d);
-    struct alike like_key = alike_begin(K + head, V + head, p->Nk, d);
+    const size_t d = p->d, n = p->H / p->Hkv * p->Nq, first = head * n, b = head / p->Hkv;
+    const float *const K_head = K + head * p->Nk * d, *const V_head = V + head * p->Nk * d;
+    size_t *const query_place = places_of(queries, first, n), count = 0;
+    size_t *const key_place = places_of(keys, head * p->Nk, p->Nk);
+    size_t *const rows = allocate(n, sizeof *rows, "the rows to check");
+    struct sums *const sums = allocate(2 * keys.count * d, sizeof *sums, "sums over queries");
+    struct key_sums *const of_keys = allocate(keys.count, sizeof *of_keys, "the keys to check");
+    struct alike like_query = { NULL, NULL }, like_key = alike_begin(K_head, V_head, p->Nk, d);
     struct pairs pairs[AT_ONCE];
-    for (size_t from = 0; from < queries; from += AT_ONCE) {
-        const size_t n = queries - from < AT_ONCE ? queries - from : AT_ONCE;
+    if (keys.count > 0)
+        like_query = alike_begin(Q + first * d, dO + first * d, n, d);
+    for (size_t k = 0; k < 2 * keys.count * d; k++)
+        sums[k] = (struct sums){ 0 };
+    for (size_t k = 0; k < keys.count; k++)
+        of_keys[k] = (struct key_sums){ sums + 2 * k * d, sums + (2 * k + 1) * d, 0 };
+    for (size_t row = 0; row < n; row++)
+        if (keys.count > 0 || query_place[row] != NOT_WANTED)
+            rows[count++] = row;
+    for (size_t from = 0; from < count; from += AT_ONCE) {
+        const size_t some = count - from < AT_ONCE ? count - from : AT_ONCE;
+        progress("reference", from, count);
         PARALLEL(omp parallel for schedule(dynamic))
-        for (size_t k = 0; k < n; k++) {
-            const size_t row = first + from + k, h = row / p->Nq % p->H;
+        for (size_t k = 0; k < some; k++) {
+            const size_t row = rows[from + k], h = (first + row) / p->Nq % p->H;
             pairs[k] = pairs_of(p, Q, K, V, dO, b, h, row % p->Nq);
-            if (dQ)
-                sum_over_keys(p, K, b, h, &pairs[k], &like_key, right + row * d, dQ + row * d);
+            if (query_place[row] != NOT_WANTED)
+                sum_over_keys(p, K, b, h, row % p->Nq, &pairs[k], &like_key,
+                              dQ + query_place[row] * d);
         }
-        for (size_t k = 0; k < n; k++) {
-            const size_t row = (first + from + k) * d;
-            for (const struct pair *a = pairs[k].of; a < pairs[k].of + pairs[k].n; a++) {
-                const size_t place = sums->place[a->j];
-                if (place == NOT_WANTED)
-                    continue;
-                sums->queries[place]++;
-                add_query(&pairs[k], a, &like_query, from + k, Q + row, dO + row, d,
-                          sums->dK + place * d, sums->dV + place * d);
-            }
-            free(pairs[k].of);
+        for (size_t k = 0; k < some; k++) {
+            const size_t row = rows[from + k], at = (first + row) * d;
+            if (keys.count > 0)
+                add_to_keys(p, Q + at, dO + at, b, (first + row) / p->Nq % p->H, row % p->Nq,
+                            &pairs[k], &like_query, row, key_place, of_keys);
+            pairs_free(&pairs[k]);
         }
+    }
+    progress("reference", count, count);
+    for (size_t k = 0; k < queries.count; k++)
+        memmove(dQ + k * d, dQ + query_place[queries.at[k] - first] * d, d * sizeof *dQ);
+    for (size_t k = 0; k < keys.count * d; k++) {
+        const struct key_sums *const key = &of_keys[key_place[keys.at[k / d] - head * p->Nk]];
+        dK[k] = gradient_of(key->dK[k % d], key->queries, p->dtype);
+        dV[k] = gradient_of(key->dV[k % d], key->queries, p->dtype);
     }
     alike_end(&like_query);
     alike_end(&like_key);
+    free(of_keys);
+    free(sums);
+    free(rows);
+    free(key_place);
+    free(query_place);
 }
 
 void rounding_backward(const struct attention *p, const float *Q, const float *K, const float *V,
-                       const float *dO, struct exact *dQ, struct exact *dK, struct exact *dV)
+                       const float *dO, struct some_rows queries, struct some_rows keys,
+                       struct exact *dQ, struct exact *dK, struct exact *dV)
 {
-    const size_t queries = attention_query_elements(p), keys = attention_key_elements(p);
-    double *right = allocate(queries + 2 * keys, sizeof *right, "the reference");
-    double *const right_dK = right + queries, *const right_dV = right_dK + keys;
-    reference_backward(p, Q, K, V, dO, right, right_dK, right_dV);
+    const size_t n = p->H / p->Hkv * p->Nq;
     for (size_t head = 0; head < p->B * p->Hkv; head++) {
-        struct key_sums sums = key_sums_begin(p, p->Nk);
-        for (size_t j = 0; j < p->Nk; j++)
-            sums.place[j] = j;
-        add_queries(p, Q, K, V, dO, head / p->Hkv, head % p->Hkv, &sums, right, dQ);
-        for (size_t n = 0, at = head * p->Nk * p->d; n < p->Nk * p->d; n++, at++) {
-            const size_t terms = sums.queries[n / p->d];
-            dK[at] = gradient_of(right_dK[at], sums.dK[n], terms, p->dtype);
-            dV[at] = gradient_of(right_dV[at], sums.dV[n], terms, p->dtype);
-        }
-        key_sums_end(&sums);
+        const struct some_rows wanted = rows_between(queries, head * n, (head + 1) * n);
+        const struct some_rows some_keys = rows_between(keys, head * p->Nk, (head + 1) * p->Nk);
+        const size_t query = (size_t)(wanted.at - queries.at) * p->d;
+        const size_t key = (size_t)(some_keys.at - keys.at) * p->d;
+        if (wanted.count + some_keys.count > 0)
+            backward_head(p, Q, K, V, dO, head, wanted, some_keys, dQ + query, dK + key, dV + key);
     }
-    free(right);
-}
-
-void rounding_backward_keys(const struct attention *p, const float *Q, const float *K,
-                            const float *V, const float *dO, const size_t *rows, size_t count,
-                            struct exact *dK, struct exact *dV)
-{
-    const size_t head = rows[0] / p->Nk, d = p->d;
-    double *right = allocate(2 * count * d, sizeof *right, "the reference");
-    reference_backward_keys(p, Q, K, V, dO, rows, count, right, right + count * d);
-    struct key_sums sums = key_sums_begin(p, count);
-    for (size_t k = 0; k < count; k++)
-        sums.place[rows[k] % p->Nk] = k;
-    add_queries(p, Q, K, V, dO, head / p->Hkv, head % p->Hkv, &sums, NULL, NULL);
-    for (size_t n = 0; n < count * d; n++) {
-        const size_t place = sums.place[rows[n / d] % p->Nk], from = place * d + n % d;
-        dK[n] = gradient_of(right[n], sums.dK[from], sums.queries[place], p->dtype);
-        dV[n] = gradient_of(right[count * d + n], sums.dV[from], sums.queries[place], p->dtype);
-    }
-    key_sums_end(&sums);
-    free(right);
 }

@@ -94,7 +94,4 @@ double rounding_near_score(enum dtype type);
  */
 double rounding_of_weight(double log_P, double variance, double of_m, double most);
 
-/* Z of the papers: 1/(1 - P) if dropout keeps the weight, otherwise 0. */
-double rounding_dropout(const struct attention *p, size_t b, size_t h, size_t i, size_t j);
-
 #endif

@@ -161,6 +161,66 @@ void comparison_keep_worse(struct comparison *worst, struct comparison c)
     worst->difference = worse;
 }
 
+double comparison_error(const struct comparison *c)
+{
+    return c->difference.mismatched ? (double)NAN : c->difference.max_abs;
+}
+
+/* The number of rows, from number `first` on, that are in its head. */
+static size_t rows_of_head(const struct axes *axes, size_t first, size_t count)
+{
+    const size_t N = axes->shape[2];
+    size_t n = 1;
+    while (first + n < count && axes->rows[first + n] / N == axes->rows[first] / N)
+        n++;
+    return n;
+}
+
+static void compare_head(struct comparison *worst, struct axes axes, size_t first, size_t rows,
+                         const char *with, const float *got, const struct exact *expected)
+{
+    const size_t cols = axes.row_length, from = first * cols;
+    axes.rows += first;
+    comparison_keep_worse(worst, (struct comparison){ .with = with,
+                                                      .got = got + from,
+                                                      .expected = expected + from,
+                                                      .difference = difference_between(
+                                                          got + from, expected + from, rows, cols),
+                                                      .axes = axes });
+}
+
+struct comparison compare_heads(struct axes axes, size_t count, const char *with, const float *got,
+                                const struct exact *expected)
+{
+    struct comparison worst = { .with = NULL };
+    for (size_t first = 0, rows; first < count; first += rows) {
+        rows = rows_of_head(&axes, first, count);
+        compare_head(&worst, axes, first, rows, with, got, expected);
+    }
+    return worst;
+}
+
+size_t compare_with_stage(struct axes axes, size_t count, const char *with, const float *got,
+                          const struct exact *expected, const float *stage,
+                          struct comparison *worst, struct exact **given)
+{
+    const size_t cols = axes.row_length;
+    size_t left_out = 0;
+    *given = allocate(count * cols, sizeof **given, "what is expected given another stage");
+    for (size_t first = 0, rows; first < count; first += rows) {
+        const size_t from = first * cols;
+        rows = rows_of_head(&axes, first, count);
+        if (!is_explained(difference_between(stage + from, expected + from, rows, cols))) {
+            left_out += rows;
+            continue;
+        }
+        for (size_t k = from; k < from + rows * cols; k++)
+            (*given)[k] = rounding_between(expected[k], stage[k]);
+        compare_head(worst, axes, first, rows, with, got, *given);
+    }
+    return left_out;
+}
+
 char *coordinates_of(size_t index, int dims, const size_t *shape, char *text, size_t size)
 {
     size_t coordinate[8] = { 0 };

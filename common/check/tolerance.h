@@ -82,6 +82,21 @@ struct comparison {
 /* Keeps the first wrong comparison in *worst, otherwise the one with the largest error. */
 void comparison_keep_worse(struct comparison *worst, struct comparison c);
 
+/* Its largest error; NaN if an element mismatches, 0 if nothing was compared. */
+double comparison_error(const struct comparison *c);
+
+/* The worst head of some rows of an array: axes.rows has their `count` numbers. */
+struct comparison compare_heads(struct axes axes, size_t count, const char *with, const float *got,
+                                const struct exact *expected);
+
+/*
+ * The same against what is expected given another result, `stage`, which goes into a new *given.
+ * Leaves out heads that `stage` has wrong or never wrote; returns how many rows these have.
+ */
+size_t compare_with_stage(struct axes axes, size_t count, const char *with, const float *got,
+                          const struct exact *expected, const float *stage,
+                          struct comparison *worst, struct exact **given);
+
 /* "81, 3": the coordinates of element `index` of an array of this shape; returns `text`. */
 char *coordinates_of(size_t index, int dims, const size_t *shape, char *text, size_t size);
 

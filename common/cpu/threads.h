@@ -16,7 +16,7 @@
 #define PARALLEL(directive)
 #endif
 
-enum { MOST_THREADS = 1024 };
+enum { MAX_THREADS = 1024 };
 
 static inline void threads_use(size_t count)
 {
@@ -49,12 +49,12 @@ static inline size_t threads_in_use(void)
  * The thread count of --threads, or OpenMP's for 0. It is capped, because OMP_NUM_THREADS can be
  * any number, and OpenMP's list of a million threads would overflow the stack.
  */
-static inline void threads_begin(size_t asked)
+static inline void threads_begin(size_t requested)
 {
-    if (asked)
-        threads_use(asked);
-    else if (threads_in_use() > MOST_THREADS)
-        threads_use(MOST_THREADS);
+    if (requested)
+        threads_use(requested);
+    else if (threads_in_use() > MAX_THREADS)
+        threads_use(MAX_THREADS);
 }
 
 #endif

@@ -22,7 +22,7 @@ static const struct {
     size_t size;
 } types[] = {
     [NPY_F2] = { "<f2", 2 }, [NPY_F4] = { "<f4", 4 }, [NPY_F8] = { "<f8", 8 },
-    [NPY_B1] = { "|b1", 1 }, [NPY_U1] = { "|u1", 1 },
+    [NPY_B1] = { "|b1", 1 }, [NPY_U1] = { "|u1", 1 }, [NPY_V2] = { "<V2", 2 },
 };
 
 static size_t npy_element_size(enum npy_type type)
@@ -52,7 +52,9 @@ static bool unexpected(struct file_error *error, const char *expected, const cha
 
 static bool take_type(const char *descr, struct npy *array, struct file_error *error)
 {
-    for (array->type = NPY_F2; array->type <= NPY_U1; array->type++)
+    if (strcmp(descr, "|V2") == 0)
+        descr = types[NPY_V2].descr;
+    for (array->type = NPY_F2; array->type <= NPY_V2; array->type++)
         if (strcmp(descr, types[array->type].descr) == 0)
             return true;
     return file_refuse(error,
@@ -236,6 +238,9 @@ float *npy_floats(const struct npy *array)
         case NPY_B1:
         case NPY_U1:
             floats[i] = ((const uint8_t *)array->data)[i];
+            break;
+        case NPY_V2:
+            floats[i] = dtype_number(DTYPE_BF16, ((const uint16_t *)array->data)[i]);
             break;
         }
     return floats;

@@ -1,9 +1,9 @@
 /*
  * NumPy's .npy files, versions 1.0 to 3.0.
  *
- * Reads little-endian f2, f4, f8, b1 and u1 arrays in C order with one to eight non-zero
- * dimensions. Refuses everything else with a message: other types, big-endian, Fortran order, a
- * wrong length. Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+ * Reads little-endian f2, f4, f8, b1 and u1 arrays, and V2, which is ml_dtypes' bfloat16, in C
+ * order with one to eight non-zero dimensions. Refuses everything else with a message: other types,
+ * big-endian, Fortran order, a wrong length. Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
  */
 #ifndef COMMON_NPY_H
 #define COMMON_NPY_H
@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 enum { NPY_MAX_DIMS = 8, NPY_FILE_HEADER = 400 };
-enum npy_type { NPY_F2, NPY_F4, NPY_F8, NPY_B1, NPY_U1 };
+enum npy_type { NPY_F2, NPY_F4, NPY_F8, NPY_B1, NPY_U1, NPY_V2 };
 
 struct npy {
     enum npy_type type;

@@ -14,7 +14,7 @@ static const uint16_t POISON_16 = 0x7fde;
 
 enum { MOST_KEPT = 400 };
 static struct kept {
-    size_t copy;
+    size_t copy, bytes;
     const char *name;
     void *array;
 } kept[MOST_KEPT];
@@ -27,10 +27,10 @@ void device_keep(const struct device *device, size_t copy)
         device->release(kept[--kept_count].array);
 }
 
-static void *find_kept(const char *name)
+static void *find_kept(const char *name, size_t bytes)
 {
     for (size_t k = 0; k < kept_count; k++)
-        if (kept[k].copy == keeping && strcmp(kept[k].name, name) == 0)
+        if (kept[k].copy == keeping && kept[k].bytes == bytes && strcmp(kept[k].name, name) == 0)
             return kept[k].array;
     return NULL;
 }
@@ -44,7 +44,7 @@ static void *allocate_as(const struct device *device, size_t bytes, const char *
         abort();
     }
     if (keeping)
-        kept[kept_count++] = (struct kept){ keeping, name, array };
+        kept[kept_count++] = (struct kept){ keeping, bytes, name, array };
     return array;
 }
 
@@ -52,20 +52,20 @@ static void *allocate_as(const struct device *device, size_t bytes, const char *
 
 void *device_room(const struct device *device, size_t bytes, const char *name)
 {
-    void *const array = find_kept(name);
+    void *const array = find_kept(name, bytes);
     return array ? array : allocate_as(device, bytes, name, name);
 }
 
 void *device_room_uncounted(const struct device *device, size_t bytes, const char *name)
 {
-    void *const array = find_kept(name);
+    void *const array = find_kept(name, bytes);
     return array ? array : allocate_as(device, bytes, name, NULL);
 }
 
 static void *copy_as(const struct device *device, const void *host, size_t bytes, const char *name,
                      const char *counted_as)
 {
-    void *array = find_kept(name);
+    void *array = find_kept(name, bytes);
     if (!host || array)
         return array;
     array = allocate_as(device, bytes, name, counted_as);
@@ -81,7 +81,7 @@ void *device_copy(const struct device *device, const void *host, size_t bytes, c
 uint16_t *device_copy_rounded(const struct device *device, const float *host, size_t n,
                               enum dtype type, const char *name)
 {
-    uint16_t *array = find_kept(name);
+    uint16_t *array = find_kept(name, n * sizeof(uint16_t));
     if (array)
         return array;
     uint16_t *const rounded = allocate(n, sizeof *rounded, name);
@@ -94,7 +94,7 @@ uint16_t *device_copy_rounded(const struct device *device, const float *host, si
 
 float *device_poisoned(const struct device *device, size_t n, const char *name)
 {
-    float *array = find_kept(name);
+    float *array = find_kept(name, n * sizeof(float));
     if (array)
         return array;
     float *const poison = allocate(n, sizeof *poison, name);
@@ -106,7 +106,7 @@ float *device_poisoned(const struct device *device, size_t n, const char *name)
 
 uint16_t *device_poisoned_16(const struct device *device, size_t n, const char *name)
 {
-    uint16_t *array = find_kept(name);
+    uint16_t *array = find_kept(name, n * sizeof(uint16_t));
     if (array)
         return array;
     uint16_t *const poison = allocate(n, sizeof *poison, name);

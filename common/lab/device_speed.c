@@ -161,16 +161,19 @@ static void print_speeds(const struct step *only, struct lab *checked, struct la
     size_t n = 0;
     previous_free(&checked->before);
     report_part("Speed");
-    report_line(" # %-*s%4s %13s %20s %11s %9s", table->width, "kernel", "on", "time",
-                is_gpu(device) ? "GFLOP/s   of peak" : "", "x previous", "error");
+    report_line("%s%-*s%4s %13s %20s %11s %9s", table->first < 0 ? "" : " # ", table->width,
+                "kernel", "on", "time", is_gpu(device) ? "GFLOP/s   of peak" : "", "x previous",
+                "error");
     for (const struct step *kernel = table->steps; kernel < table->steps + table->count; kernel++) {
         if (lab_unsupported(timed, kernel) || (only && kernel != only && kernel + 1 != only))
             continue;
         timings[n] = (struct timing){ .kernel = kernel, .lab = timed };
         n += is_right(&timings[n], checked) ? 1 : 0;
     }
-    timed->x.O = checked->x.O;  // for timed runs, which write no outputs here
-    timed->x.lse = checked->x.lse;
+    if (!timed->chapter->backward) {  // for timed runs, which write no outputs here
+        timed->x.O = checked->x.O;
+        timed->x.lse = checked->x.lse;
+    }
     if (n > 0)
         time_kernels(timings, n, timed);
     for (size_t k = 0; k < n; k++)
@@ -238,6 +241,9 @@ static struct lab all_heads(const struct lab *few, size_t heads)
     all.x.Q = all.input.Q = repeated(few->input.Q, n, times, "Q");
     all.x.K = all.input.K = repeated(few->input.K, n, times, "K");
     all.x.V = all.input.V = repeated(few->input.V, n, times, "V");
+    all.x.dO = repeated(few->x.dO, n, times, "dO");
+    all.x.O = repeated(few->x.O, n, times, "O");
+    all.x.lse = repeated(few->x.lse, attention_rows(p), times, "lse");
     return all;
 }
 
@@ -258,6 +264,11 @@ void device_ladder(const struct lab *lab, const struct ladder_shape *shapes, siz
             if (lab->o.csv)
                 report_csv(lab->o.csv, csv);
             report_close();
+            if (lab->chapter->backward) {
+                free(all.x.O);
+                free(all.x.lse);
+                free((float *)all.x.dO);
+            }
             attention_input_free(&all.input);
             lab_free(&few);
         }

@@ -7,6 +7,7 @@
 #include "common/program/attention_load.h"
 #include "common/program/attention_report.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +55,7 @@ static void check_requested(const struct step *step, const struct attention *p,
     if (o->br && !(step->supports & SUPPORTS_BR))
         options_fail("--br", "%s takes its queries in groups that fit the vectors", step->name);
     if (step->stores & STORES_SCORES)
-        extra_check("S and P", 2 * p->Nq * p->Nk);
+        extra_check("S and P", 2.0 * (double)p->Nq * (double)p->Nk);
 }
 
 void lab_choose(struct lab *lab, const char *usual)
@@ -72,6 +73,8 @@ void lab_choose(struct lab *lab, const char *usual)
     lab->only = step_chosen(table, o, usual, &lab->input.p);
     if (!lab->chapter->backward && !lab->only->is_kernel)
         check_requested(lab->only, &lab->input.p, o);
+    if ((double)attention_rows(&lab->input.p) * (double)lab->input.p.Nk > (double)SIZE_MAX)
+        options_fail("--n-q", "expected fewer query-key pairs: here a count has 32 bits");
 }
 
 void lab_title(const struct lab *lab)
@@ -256,8 +259,10 @@ struct attention_errors lab_compare(const struct lab *lab, const struct step *st
     if (lab->chapter->backward) {
         float *const got[] = { x.dQ, x.dK, x.dV }, *const *others =
                                                        before->name ? before->of : NULL;
-        return tell ? gradient_check_report(&lab->gradients, got, before->name, others)
-                    : gradient_check_errors(&lab->gradients, got, others);
+        struct gradient_check check = lab->gradients;
+        check.stored = step_stored(step, &lab->input.p);
+        return tell ? gradient_check_report(&check, got, before->name, others)
+                    : gradient_check_errors(&check, got, others);
     }
     float *const O = attention_check_rows(&lab->check, x.O, lab->input.p.d), *lse = NULL;
     if (step->is_product) {

@@ -148,8 +148,11 @@ struct attention_check lab_product_check(const struct lab *lab);
 void lab_write(const struct lab *lab, const struct step *step, const char *previous,
                struct attention_errors errors);
 
-/* kernels.c: the parts "Grid" and "Counted", and notes to a table of kernels. */
+/* kernels.c: the parts "Grid" and "Counted"; a kernel table has different columns. */
 void kernel_print_counts(const struct lab *lab, const struct step *kernel);
+void kernel_table_begin(const struct lab *lab);
+void kernel_table_row(struct lab *lab, const struct step *kernel, struct attention_errors errors);
+const char *kernel_csv_columns(void);
 void kernel_table_notes(const struct lab *lab);
 
 void table_begin(struct lab *lab);

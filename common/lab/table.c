@@ -11,9 +11,16 @@
 
 /* Column widths that fit the pages of the chapter; backward adds a column, for the products. */
 struct columns {
-    int accesses, stored, error, digits;
-    const char *gap, *written, *csv;
+    int accesses, stored;
+    const char *written, *csv;
 };
+
+static struct columns columns_of(const struct lab *lab)
+{
+    if (lab->chapter->backward)
+        return (struct columns){ 11, 8, "dQ, dK or dV", "accesses,pairs,products" };
+    return (struct columns){ 13, 9, "O or lse", "accesses,pairs" };
+}
 
 /* Is it a table of kernels? */
 static bool is_of_kernels(const struct lab *lab)
@@ -21,47 +28,33 @@ static bool is_of_kernels(const struct lab *lab)
     return lab->chapter->table->steps->is_kernel;
 }
 
-static struct columns columns_of(const struct lab *lab)
-{
-    if (is_of_kernels(lab))
-        return (struct columns){
-            11, 7, 8, 1, " ", "O or lse", "device,blocks,threads,br,bc,accesses,pairs,extra_bytes"
-        };
-    if (lab->chapter->backward)
-        return (struct columns){ 11,
-                                 8,
-                                 10,
-                                 2,
-                                 "  ",
-                                 "dQ, dK or dV",
-                                 "br,bc,accesses,pairs,products,slow_bytes,fast_bytes" };
-    return (struct columns){
-        13, 9, 10, 2, "  ", "O or lse", "br,bc,accesses,pairs,slow_bytes,fast_bytes"
-    };
-}
-
 char *lab_csv(struct lab *lab)
 {
     if (lab->csv)
         return lab->csv;
     lab->csv = allocate(REPORT_CSV, 1, "the table");
-    snprintf(lab->csv, REPORT_CSV, "chapter,kernel,%s,error,previous,previous_error\n",
-             columns_of(lab).csv);
+    if (is_of_kernels(lab) && !lab->chapter->backward)
+        snprintf(lab->csv, REPORT_CSV, "%s", kernel_csv_columns());
+    else
+        snprintf(lab->csv, REPORT_CSV,
+                 "chapter,kernel,br,bc,%s,slow_bytes,fast_bytes,error,previous,previous_error\n",
+                 columns_of(lab).csv);
     return lab->csv;
 }
 
 void table_begin(struct lab *lab)
 {
     const struct columns c = columns_of(lab);
-    const bool kernels = is_of_kernels(lab), backward = lab->chapter->backward;
-    report_part(kernels ? "Kernels" : "Steps");
-    report_line(" # %-*s%s%*s %8s %*s%s%*s%s%s", lab->chapter->table->width,
-                kernels ? "kernel" : "step", kernels ? "blocks threads" : "", c.accesses,
-                "accesses", kernels ? "/ pair" : "per pair", c.stored, "stored",
-                backward ? " products" : "", c.error, "error", c.gap,
-                kernels    ? "difference from"
-                : backward ? "step before"
-                           : "from the step before");
+    lab->wrong = false;
+    if (is_of_kernels(lab)) {
+        kernel_table_begin(lab);
+        return;
+    }
+    report_part("Steps");
+    report_line(" # %-*s%*s %8s %*s%s  %8s  %s", lab->chapter->table->width, "step", c.accesses,
+                "accesses", "per pair", c.stored, "stored",
+                lab->chapter->backward ? " products" : "", "error",
+                lab->chapter->backward ? "step before" : "from the step before");
 }
 
 /* The counts, as text and for --csv. */
@@ -77,12 +70,11 @@ static struct counts counts_of(const struct lab *lab)
     const bool counted = c->total > 0, has_products = lab->chapter->backward;
     struct counts row;
     char accesses[32] = "-", each[24] = "-", stored[32] = "-", products[24] = "";
-    char bytes[32] = "", fast[32] = "", all[32] = "", numbers[64] = "";
+    char bytes[64] = ",", all[32] = "", numbers[64] = "";
     if (counted) {
         snprintf(each, sizeof each, "%.2f", (double)c->total / pairs);
         snprintf(all, sizeof all, "%zu", c->total);
-        snprintf(bytes, sizeof bytes, "%zu", c->slow_bytes);
-        snprintf(fast, sizeof fast, "%zu", c->fast_bytes);
+        snprintf(bytes, sizeof bytes, "%zu,%zu", c->slow_bytes, c->fast_bytes);
         report_number(c->total, accesses);
         report_bytes(c->slow_bytes, stored);
     }
@@ -99,45 +91,29 @@ static struct counts counts_of(const struct lab *lab)
     }
     snprintf(row.text, sizeof row.text, "%*s %8s %*s%s", columns.accesses, accesses, each,
              columns.stored, stored, products);
-    snprintf(row.csv, sizeof row.csv, "%s,%s,%s%s%s", all, numbers, bytes,
-             is_of_kernels(lab) ? "" : ",", is_of_kernels(lab) ? "" : fast);
+    snprintf(row.csv, sizeof row.csv, "%s,%s,%s", all, numbers, bytes);
     return row;
 }
 
+/* A line of a step in C. */
 static void print_row(struct lab *lab, const struct step *step, struct attention_errors e)
 {
     const struct counts counts = counts_of(lab);
-    const struct columns c = columns_of(lab);
-    const char *const with = lab->before.name ? lab->before.name : lab->check.other_name;
-    // Of "05 complete" only the chapter fits.
-    const int length = lab->before.name ? 40 : 2;
-    char name[32], error[24], before[80] = "-", before_csv[80] = ",", line[400];
-    char launch[40] = "", launch_csv[80] = "", blocks[32];
-    struct tile_size size = lab->size;
+    char name[32], before[60] = "-", before_csv[60] = ",", line[400];
     step_label(lab->chapter->table, step, name);
-    snprintf(error, sizeof error, "%.*e", c.digits, e.reference);
     if (e.has_previous) {
-        snprintf(before, sizeof before, "%.*e %.*s", c.digits, e.previous, length, with);
-        snprintf(before_csv, sizeof before_csv, "%.*s,%.3e", length, with, e.previous);
+        snprintf(before, sizeof before, "%.2e %s", e.previous, lab->before.name);
+        snprintf(before_csv, sizeof before_csv, "%s,%.3e", lab->before.name, e.previous);
     }
-    if (step->is_kernel) {
-        const struct device *const device = device_current();
-        const struct kernel_shape shape = step_shape(step, &lab->input.p, size);
-        const size_t launched = step_blocks(step, shape.blocks, device);
-        snprintf(launch, sizeof launch, "%6s %7zu", report_number(launched, blocks), shape.threads);
-        snprintf(launch_csv, sizeof launch_csv, "%s,%zu,%zu,", device->name, launched,
-                 shape.threads);
-        size = (struct tile_size){ shape.Br, shape.Bc };
-    }
-    report_line("%s%s%s%*s%s%s", name, launch, counts.text, c.error, error, c.gap, before);
-    snprintf(line, sizeof line, "%s,%s,%s%zu,%zu,%s,%.3e,%s\n", lab->chapter->number, step->name,
-             launch_csv, size.Br, size.Bc, counts.csv, e.reference, before_csv);
+    report_line("%s%s  %8.2e  %s", name, counts.text, e.reference, before);
+    snprintf(line, sizeof line, "%s,%s,%zu,%zu,%s,%.3e,%s\n", lab->chapter->number, step->name,
+             lab->size.Br, lab->size.Bc, counts.csv, e.reference, before_csv);
     report_append(lab_csv(lab), line);
 }
 
 void table_row(struct lab *lab, const struct step *step, struct attention_errors e)
 {
-    print_row(lab, step, e);
+    (step->is_kernel ? kernel_table_row : print_row)(lab, step, e);
     if (!e.right)
         report_wrong("%s: its %s; it is compared in detail below", step->name,
                      columns_of(lab).written);
@@ -169,7 +145,7 @@ static void print_notes(const struct lab *lab)
         report_not_counted(NULL);
     else if (!is_small(lab))
         report_line("accesses are left out: counted runs of a problem of this size take long");
-    if (lab->chapter->backward && is_small(lab))
+    if (lab->chapter->backward && !is_of_kernels(lab) && is_small(lab))
         report_line("products: operations of matrix products per unmasked pair, divided by 2 d");
     for (const struct step *step = table->steps; step < table->steps + table->count; step++)
         if (step->is_product && !step_unsupported(step, p))

@@ -180,11 +180,11 @@ struct extra {
 
 enum { CACHE_LINE = 64 };
 
-void extra_check(const char *name, size_t count)
+void extra_check(const char *name, double count)
 {
     const double there = memory_of_machine();
-    const double all = (double)atomic_load(&slow_held) + (double)atomic_load(&fast_held) +
-                       (double)count * sizeof(float);
+    const double all =
+        (double)atomic_load(&slow_held) + (double)atomic_load(&fast_held) + count * sizeof(float);
     if (there > 0.0 && all > there) {
         fprintf(stderr,
                 "%s: out of memory: with %s it needs %.1f GB, and this machine has %.1f GB\n",
@@ -196,7 +196,7 @@ void extra_check(const char *name, size_t count)
 static float *extra(const char *name, size_t count, bool slow, atomic_size_t *held,
                     atomic_size_t *peak)
 {
-    extra_check(name, count);
+    extra_check(name, (double)count);
     if (count > (SIZE_MAX - CACHE_LINE) / sizeof(float) - CACHE_LINE)
         out_of_memory(name, count, sizeof(float));
     const size_t bytes = count * sizeof(float);

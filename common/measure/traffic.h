@@ -48,7 +48,7 @@ void extra_free(float *array);
  * Also exits if `count` more elements exceed the machine's memory, because a system may overcommit
  * and then kill the program. extra_slow and extra_fast call it.
  */
-void extra_check(const char *name, size_t count);
+void extra_check(const char *name, double count);
 
 /* The peak of extra memory since the last reset, in bytes. */
 size_t extra_slow_peak(void);

@@ -48,7 +48,8 @@ void step_label(const struct step_table *table, const struct step *step, char te
 {
     char number[16];
     step_number(table, step, number);
-    snprintf(text, 32, "%s %-*s", number, table->width, step->name);
+    snprintf(text, 32, "%s%s%-*s", table->first < 0 ? "" : number, table->first < 0 ? "" : " ",
+             table->width, step->name);
 }
 
 // ---- what a step supports -----------------------------------------------------------------------
@@ -145,6 +146,11 @@ const char *step_formula(const struct step *step, const struct attention *p)
     return step->formula_16 && p->dtype != DTYPE_F32 ? step->formula_16 : step->formula;
 }
 
+enum dtype step_stored(const struct step *step, const struct attention *p)
+{
+    return step->stores & STORES_SUMS ? p->dtype : DTYPE_F32;
+}
+
 void step_report_count(const struct count *count)
 {
     report_counted("Counted", count->accesses.line, count->accesses.n, "pair",
@@ -220,6 +226,8 @@ static void watch_arrays(const struct attention *p, struct tensors x)
 /* What a kernel stores in full in its device's memory. */
 static size_t stored_by_kernel(const struct step *kernel, const struct attention *p)
 {
+    if (kernel->stored)
+        return kernel->stored(kernel, p);
     const size_t scores = kernel->stores & STORES_SCORES ? 2 * p->Nk : 0;
     const size_t statistics = kernel->stores & STORES_STATISTICS ? 2 : 0;
     return sizeof(float) * attention_rows(p) * (scores + statistics);

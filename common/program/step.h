@@ -93,6 +93,8 @@ struct step {
     int compute_capability;
     const struct kernel_tile *tiles;
     struct kernel_shape (*shape)(const struct attention *p);
+    size_t (*stored)(const struct step *kernel,
+                     const struct attention *p);  // bytes, or NULL: by `stores`
 };
 
 /* What a step did in a run that counts its accesses. */
@@ -181,8 +183,9 @@ const struct kernel_tile *step_tile(const struct step *step, const struct attent
 struct kernel_shape step_shape(const struct step *kernel, const struct attention *p,
                                struct tile_size size);
 
-/* Its short formula, for the problem's type. */
+/* Its short formula, for the problem's type; and the type in which it stores gradients. */
 const char *step_formula(const struct step *step, const struct attention *p);
+enum dtype step_stored(const struct step *step, const struct attention *p);
 
 // ---- between its files -------------------------------------------------------------------------
 

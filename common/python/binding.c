@@ -5,7 +5,8 @@
  * A library must not end its process for lack of memory, and a step's threads cannot return early: so each step has an upper
  * bound, which we first try to allocate at once. test_memory.py compares the bounds with real peaks.
  */
-#include "common/check/gradient_check.h"
+#define _POSIX_C_SOURCE 200809L  // fmemopen
+#include "common/check/doctor.h"
 #include "common/cpu/memory.h"
 #include "common/cpu/threads.h"
 #include "common/lab/lab.h"
@@ -34,11 +35,6 @@ struct binding_call {
     float *O, *lse, *dQ, *dK, *dV;
 };
 
-/* Errors in units of what rounding explains (common/check/tolerance.h): over 1 is wrong. */
-struct binding_explained {
-    double O, lse, dQ, dK, dV;
-};
-
 struct binding {
     size_t (*steps)(void);               // their number
     size_t attention_bytes, call_bytes;  // the sizes of the first two structures
@@ -65,10 +61,12 @@ struct binding {
     void (*prepare)(struct attention *p);
 
     /*
-     * Checks O (and lse, unless NULL) and gradients; either may be NULL. NULL, or what is missing.
+     * The error of each result of the call in units of what rounding explains (doctor.h), in the
+     * order of enum result. With a `text`, writes the verdicts and the causes of errors there, and
+     * 16 bits are recognised unless has_dtype. NULL, or what is missing.
      */
-    const char *(*explained)(const struct attention *p, const struct binding_call *call,
-                             struct binding_explained *explained);
+    const char *(*check)(const struct attention *p, const struct binding_call *call, bool has_dtype,
+                         char *text, size_t size, double explained[RESULTS]);
 };
 
 __attribute__((visibility("default"))) extern const struct binding BINDING;
@@ -252,53 +250,28 @@ static float *rounded(const float *x, size_t n, enum dtype type)
     return copy;
 }
 
-static double explained_of(const struct comparison *c)
-{
-    return c->difference.mismatched ? (double)INFINITY : c->difference.explained;
-}
-
-static void explain_output(const struct attention_input *input, const struct binding_call *call,
-                           struct binding_explained *explained)
-{
-    struct attention_check check = attention_check_begin(input, true);
-    struct attention_verdict v = attention_verdict_of(&check, call->O, call->lse, NULL, NULL);
-    explained->O = explained_of(&v.reference);
-    explained->lse = explained_of(&v.lse);
-    attention_verdict_end(&v);
-    attention_check_end(&check);
-}
-
-static void explain_gradients(const struct attention_input *input, const struct binding_call *call,
-                              struct binding_explained *explained)
-{
-    float *const got[] = { call->dQ, call->dK, call->dV };
-    double *const each[] = { &explained->dQ, &explained->dK, &explained->dV };
-    struct gradient_check check = gradient_check_begin(input, call->dO, true);
-    struct gradient_verdict v = gradient_verdict_of(&check, got, NULL, NULL);
-    for (size_t g = DQ; g < GRADIENTS; g++)
-        *each[g] = explained_of(&v.pairs[g].reference);
-    gradient_verdict_end(&v);
-    gradient_check_end(&check);
-}
-
-static const char *explain(const struct attention *p, const struct binding_call *call,
-                           struct binding_explained *explained)
+static const char *check(const struct attention *p, const struct binding_call *call, bool has_dtype,
+                         char *text, size_t size, double explained[RESULTS])
 {
     const size_t queries = attention_query_elements(p), keys = attention_key_elements(p);
     const double pairs =
         (double)p->Nk * (double)(64 + threads_in_use());  // of some queries at once
     const char *const lack =
         lacks(256.0 * ((double)queries + 2.0 * (double)keys + pairs), threads_in_use());
-    if (lack)
-        return lack;
+    FILE *const to = text && !lack ? fmemopen(text, size, "w") : NULL;
+    if (lack || (text && !to))
+        return lack ? lack : "out of memory";
     struct attention_input input = { .p = *p,
                                      .Q = rounded(call->Q, queries, p->dtype),
                                      .K = rounded(call->K, keys, p->dtype),
                                      .V = rounded(call->V, keys, p->dtype) };
-    if (call->O)
-        explain_output(&input, call, explained);
-    if (call->dQ)
-        explain_gradients(&input, call, explained);
+    const struct doctor doctor = { .in = &input,
+                                   .dO = call->dO,
+                                   .got = { call->O, call->lse, call->dQ, call->dK, call->dV },
+                                   .has_dtype = has_dtype };
+    doctor_report(to, &doctor, explained);
+    if (to)
+        fclose(to);
     free(input.Q);
     free(input.K);
     free(input.V);
@@ -315,5 +288,5 @@ const struct binding BINDING = {
     .run = run,
     .call = run_checked,
     .prepare = prepare,
-    .explained = explain,
+    .check = check,
 };

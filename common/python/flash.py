@@ -3,6 +3,7 @@
     O, lse = flash.forward(Q, K, V, causal=True)                     # 05/complete
     dQ, dK, dV = flash.backward(Q, K, V, O, lse, dO, causal=True)    # 07/complete
     flash.explained(Q, K, V, O=O, lse=lse, causal=True)              # {'O': 0.25, 'lse': 0.11}: over 1 is wrong
+    flash.check(Q, K, V, O, causal=True)                             # raises AssertionError, with the cause, if O is wrong
 
 Arrays are (N, d), (H, N, d) or (B, H, N, d), as for the programs. A float32 array that is contiguous is used
 where it lies; float16, float64 and other layouts are converted to a copy. Whatever does not fit raises
@@ -46,10 +47,6 @@ class Call(ctypes.Structure):  # struct binding_call of common/python/binding.c
         (name, pointer) for name in ("Q", "K", "V", "dO", "O", "lse", "dQ", "dK", "dV")]
 
 
-class Explained(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_double) for name in ("O", "lse", "dQ", "dK", "dV")]
-
-
 class DoorStep(ctypes.Structure):
     _fields_ = [("name", text), ("idea", text), ("backward", ctypes.c_bool), ("lse", ctypes.c_bool)]
 
@@ -66,7 +63,7 @@ class Binding(ctypes.Structure):
         ("run", ctypes.CFUNCTYPE(None, size_t, problem_p, call_p)),
         ("call", ctypes.CFUNCTYPE(text, pointer, size_t, problem_p, call_p, ctypes.POINTER(size_t))),
         ("prepare", ctypes.CFUNCTYPE(None, problem_p)),
-        ("explained", ctypes.CFUNCTYPE(text, problem_p, call_p, ctypes.POINTER(Explained)))]
+        ("check", ctypes.CFUNCTYPE(text, problem_p, call_p, ctypes.c_bool, text, size_t, ctypes.POINTER(ctypes.c_double)))]
 
 
 class Step(NamedTuple):
@@ -95,6 +92,18 @@ class Options:
     dtype: str = "f32"  # type to which chapter 06's kernels round Q, K and V
     tile: tuple[int, int] | None = None  # Br, Bc; None: the step's default
     threads: int | None = None  # None: OpenMP's setting
+
+
+WORDS = {  # of other libraries
+    "is_causal": 'causal="top-left", since causal=True aligns the last query with the last key',
+    "attn_mask": "key_mask= of shape (B, Nk), window=, or block_mask= with mask_block=(1, 1)", "enable_gqa": "fewer heads of K and V than of Q",
+    "dropout_p": "dropout=", "softmax_scale": "scale=", "sm_scale": "scale=", "window_size": "window=", "logits_soft_cap": "softcap="}
+
+
+def _options(options: dict) -> Options:
+    for name in options.keys() & WORDS.keys():
+        raise TypeError(f"{name}: expected {WORDS[name]}")
+    return Options(**options)
 
 
 def library() -> Path:
@@ -155,6 +164,22 @@ def floats(name: str, x) -> np.ndarray:
     if x.dtype.type not in (np.float16, np.float32, np.float64):
         raise TypeError(f"{name}: expected float32, float16 or float64 numbers, found {x.dtype}")
     return np.require(x, np.float32, ["C", "A"])
+
+
+def taken(name: str, x) -> np.ndarray:
+    """The same from any array of the CPU or a GPU: by the buffer protocol, DLPack, or its library's own way."""
+    if hasattr(x, "detach"):  # PyTorch's
+        x = x.detach().cpu()
+        x = x.float() if str(x.dtype) == "torch.bfloat16" else x
+    elif hasattr(x, "get") and hasattr(x, "__dlpack__"):  # CuPy's
+        x = x.get()
+    try:
+        x = x if isinstance(x, np.ndarray) else np.from_dlpack(x)
+    except (AttributeError, BufferError, RuntimeError, TypeError):
+        x = np.asarray(x)
+    if x.dtype.name == "bfloat16" or x.dtype == "V2":  # ml_dtypes, and such an array from a file
+        x = (x.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
+    return floats(name, x)
 
 
 def _mask(name: str, x, shape: tuple[int, int], meaning: str) -> np.ndarray:
@@ -282,7 +307,7 @@ def forward(Q, K, V, *, step: str = "05/complete", out=None, lse=None,
 
     `out` and `lse` may be arrays of float32 to write to.
     """
-    o, chosen = Options(**options), _step(step, backward=False)
+    o, chosen = _options(options), _step(step, backward=False)
     Q, K, V = floats("Q", Q), floats("K", K), floats("V", V)
     p, masks = _problem(Q, K, V, o)
     O = _output("out", out, Q.shape, (Q, K, V, lse, *masks))
@@ -296,7 +321,7 @@ def forward(Q, K, V, *, step: str = "05/complete", out=None, lse=None,
 def backward(Q, K, V, O, lse, dO, *, step: str = "07/complete", out=(None, None, None),
              **options) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """dQ, dK and dV of a forward call with the same options, which returned O and lse."""
-    o, chosen = Options(**options), _step(step, backward=True)
+    o, chosen = _options(options), _step(step, backward=True)
     Q, K, V = floats("Q", Q), floats("K", K), floats("V", V)
     p, masks = _problem(Q, K, V, o)
     O = _same_shape("O", floats("O", O), Q.shape, "the shape of Q")
@@ -313,26 +338,106 @@ def backward(Q, K, V, O, lse, dO, *, step: str = "07/complete", out=(None, None,
     return tuple(results)
 
 
-def explained(Q, K, V, *, O=None, lse=None, dO=None, dQ=None, dK=None, dV=None, **options) -> dict[str, float]:
-    """The error of each result that is given, in units of what rounding explains: over 1 is wrong (common/check/tolerance.h).
+RESULTS = "O", "lse", "dQ", "dK", "dV"
 
-    lse comes with O, and the three gradients with dO. What is no number is off by infinity.
-    """
-    o, given = Options(**options), {}
-    Q, K, V = floats("Q", Q), floats("K", K), floats("V", V)
-    p, masks = _problem(Q, K, V, o)
-    for name, x, like, of in (("O", O, Q, "Q"), ("lse", lse, Q[..., 0], "Q without d"), ("dO", dO, Q, "Q"),
-                              ("dQ", dQ, Q, "Q"), ("dK", dK, K, "K"), ("dV", dV, K, "K")):
-        if x is not None:
-            given[name] = _same_shape(name, floats(name, x), like.shape, "the shape of " + of)
-    names = given.keys() - {"lse"} if "O" in given else given.keys()
-    if names - {"O"} not in (set(), {"dO", "dQ", "dK", "dV"}) or not names:
-        raise ValueError(f"explained: expected O, with lse or without, or dO, dQ, dK and dV, or all, found {', '.join(given) or 'none'}")
-    binding, found = next(iter(steps().values())).binding, Explained()
+
+def _check(name: str, arrays: dict, o: Options, has_dtype: bool, said=None) -> dict[str, float]:
+    """What the arrays are off by, and a report in `said`."""
+    Q, K = arrays["Q"], arrays["K"]
+    p, masks = _problem(Q, K, arrays["V"], o)
+    for x, like, of in (("O", Q, "Q"), ("lse", Q[..., 0], "Q without d"), ("dO", Q, "Q"), ("dQ", Q, "Q"), ("dK", K, "K"), ("dV", K, "K")):
+        _same_shape(x, arrays.get(x, like), like.shape, "the shape of " + of)
+    given = [x for x in RESULTS if x in arrays]
+    if not given or ("dO" in arrays) != any(x[0] == "d" for x in given):
+        raise ValueError(f"{name}: expected O or lse, or dQ, dK or dV with dO, found {', '.join(x for x in arrays if x not in 'QKV') or 'none'}")
+    binding, found = next(iter(steps().values())).binding, (ctypes.c_double * len(RESULTS))()
     binding.prepare(p)
-    call = Call(**{name: x.ctypes.data for name, x in dict(Q=Q, K=K, V=V, **given).items()})
     with _one_at_a_time:
-        wrong = binding.explained(p, call, found)
+        wrong = binding.check(p, Call(**{x: array.ctypes.data for x, array in arrays.items()}), has_dtype, said, len(said or ()), found)
     if wrong:
-        raise (MemoryError if wrong == b"out of memory" else RuntimeError)(f"explained: {wrong.decode()}")
-    return {name: getattr(found, name) for name in given if name != "dO"}
+        raise (MemoryError if wrong == b"out of memory" else RuntimeError)(f"{name}: {wrong.decode()}")
+    return {x: y for x, y in zip(RESULTS, found) if x in given}
+
+
+def explained(Q, K, V, **arrays) -> dict[str, float]:
+    """The error of each result that is given, O, lse, dQ, dK and dV, in units of what rounding explains: over 1 is wrong.
+
+    The gradients come with dO (common/check/tolerance.h). What is no number is off by infinity.
+    """
+    options = {name: arrays.pop(name) for name in [*arrays] if name not in (*RESULTS, "dO")}
+    given = {name: floats(name, x) for name, x in dict(Q=Q, K=K, V=V, **arrays).items() if x is not None}
+    return _check("explained", given, _options(options), True)
+
+
+def check(Q, K, V, O=None, *, layout: str = "BHND", dtype: str | None = None, **arrays) -> str:
+    """The verdict of your own O, lse, dQ, dK and dV as a text; AssertionError, with the causes, if one is wrong.
+
+    Arrays may be NumPy's, PyTorch's, CuPy's, or any with DLPack. layout="BNHD": all but lse are (B, N, H, d). Without
+    dtype= the arrays are judged as 16 bits if they have no more digits. Gradients come with dO.
+    """
+    options = {name: arrays.pop(name) for name in [*arrays] if name not in (*RESULTS, "dO")}
+    given = {name: taken(name, x) for name, x in dict(Q=Q, K=K, V=V, O=O, **arrays).items() if x is not None}
+    if layout not in ("BHND", "BNHD"):
+        raise ValueError(f"layout: expected 'BHND' or 'BNHD', found {layout!r}")
+    if layout == "BNHD":
+        given = {name: x if name == "lse" else np.ascontiguousarray(x.swapaxes(-3, -2)) for name, x in given.items()}
+    said = ctypes.create_string_buffer(10000)
+    try:
+        found = _check("check", given, _options({**options, "dtype": dtype or "f32"}), dtype is not None, said)
+    except ValueError as error:
+        raise ValueError(f"{error}; layout='BNHD' is for arrays of shape (B, N, H, d)") from None
+    if not all(x <= 1 for x in found.values()):
+        raise AssertionError(said.value.decode())
+    return said.value.decode()
+
+
+def cases(dtype: str = "f32", B: int = 2, H: int = 4, Hkv: int = 2, d: int = 64):
+    """Inputs on which wrong attention shows: name, Q, K, V, options."""
+    numbers = np.random.default_rng(1)
+
+    def problem(name, Nq=65, Nk=129, change=None, **options):
+        arrays = Q, K, V = [numbers.standard_normal((B, heads, N, d), np.float32) for heads, N in ((H, Nq), (Hkv, Nk), (Hkv, Nk))]
+        if change:
+            change(Q, K, V)
+        if dtype == "f16":
+            arrays = [x.astype(np.float16) for x in arrays]
+        elif dtype == "bf16":
+            arrays = [(x.view(np.uint32) + 0x8000 & 0xFFFF0000).view(np.float32) for x in arrays]
+        return name, *arrays, options
+
+    def along(slope):  # scores that rise or fall by the key
+        def change(Q, K, V):
+            Q[...] = 1
+            K *= 0.1
+            K += slope / np.sqrt(d) * np.arange(K.shape[2], dtype=np.float32)[:, None]
+        return change
+
+    def one(array, factor):
+        def change(*arrays):
+            arrays[array][:, :, arrays[array].shape[2] * 2 // 3] *= factor
+        return change
+
+    def fill(array, value):
+        def change(*arrays):
+            arrays[array][...] = value
+        return change
+
+    def pairs(Q, K, V):  # values that cancel
+        K[:, :, 1::2], V[:, :, 1::2] = K[:, :, :-1:2], -V[:, :, :-1:2]
+
+    for Nq, Nk in ((1, 1), (1, 129), (64, 64), (65, 127), (127, 65), (3, 300)):
+        yield problem(f"{Nq} queries, {Nk} keys", Nq, Nk)
+        yield problem(f"causal, {Nq} queries, {Nk} keys", Nq, Nk, causal=True)
+        yield problem(f"top-left, {Nq} queries, {Nk} keys", Nq, Nk, causal="top-left")
+    for name, change in (("equal scores", fill(0, 0)), ("equal keys", fill(1, 0.5)), ("equal values", fill(2, 3)), ("scores that rise", along(0.2)),
+                         ("scores that fall", along(-0.2)), ("large scores", lambda Q, K, V: np.multiply(Q, 30, out=Q)), ("V + 100", lambda Q, K, V: np.add(V, 100, out=V)),
+                         ("a large query", one(0, 50)), ("a large key", one(1, 50)), ("a large value", one(2, 1000)), ("pairs that cancel", pairs)):
+        yield problem(name, change=change)
+        yield problem(f"{name}, causal", change=change, causal=True)
+    for window in ((0, 0), (20, 3), (-1, 5), (64, -1)):
+        yield problem(f"window {window}", window=window)
+    mask = numbers.random((B, 129)) < 0.7
+    mask[-1] = False
+    yield problem("no key of the last text", key_mask=mask)
+    yield problem("softcap", change=one(1, 10), softcap=2.0, causal=True)
+    yield problem("scale", scale=-0.3)

@@ -9,6 +9,7 @@ import sys
 import unittest
 from pathlib import Path
 
+from test_check import Check
 from test_learn import Learn
 from test_memory import Memory
 from test_peers import Peers
@@ -20,7 +21,7 @@ from test_values import Values
 from test_variant import Variant
 from test_write import Write
 
-CASES = Values, Variant, Programs, Threads, Memory, Learn, Torch, Refusals, Peers, Write
+CASES = Values, Check, Variant, Programs, Threads, Memory, Learn, Torch, Refusals, Peers, Write
 
 
 def main() -> int:

@@ -7,10 +7,11 @@ typedef void backward(const struct test_problem *t, float *dQ, float *dK, float 
 
 /*
  * A pass may have several forms with equal results: tile sizes, or steps. It runs form `now` and
- * writes its arguments to `text`, for messages. Large problems run only the next `turn` forms.
+ * writes its arguments to `text`, for messages. Large problems run only the next `turn` forms, and of
+ * more than `most` pairs of a query and a key none, unless that is 0.
  */
 struct backward_forms {
-    size_t count, turn, now;
+    size_t count, turn, now, most;
     char text[80];
     enum dtype stored;  // the type in which the form stores gradients
 };

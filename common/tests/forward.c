@@ -78,12 +78,11 @@ void assert_forward(forward *f, const struct test_problem *t)
     free(lse);
 }
 
-static const size_t lengths[] = { 1,   2,   7,   63,  64,   65,   100,  127,
-                                  129, 200, 511, 513, 1000, 1023, 1025, 2047 };
+static const size_t lengths[] = { 1, 2, 7, 63, 64, 65, 100, 127, 129, 200, 511, 513, 1023, 1025 };
 static const size_t pairs[][2] = { { 113, 203 }, { 108, 256 }, { 256, 512 },   { 512, 256 },
                                    { 1, 239 },   { 799, 3 },   { 1023, 1024 }, { 1024, 1023 },
                                    { 1, 1 },     { 3, 799 } };
-static const size_t at_lengths[] = { 65, 129, 200 };
+static const size_t at_lengths[] = { 129, 65, 200 };
 
 /* The problem p with these sizes. SHORT=yes skips the largest. */
 static void at(forward *f, struct attention p, size_t H, size_t Nq, size_t Nk, size_t d)
@@ -118,7 +117,8 @@ void assert_forward_at_every_size(forward *f)
     const struct attention p = attention_of(1, 1, 1, 1, 1, 16);
     at_all_lengths(f, p);
     for (size_t k = 0; k < sizeof dims / sizeof dims[0]; k++)
-        for (size_t n = 0; n < sizeof at_lengths / sizeof at_lengths[0]; n++)
+        for (size_t n = 0; n < sizeof at_lengths / sizeof at_lengths[0] && n < all_or_few(3, 1);
+             n++)
             at(f, p, 2, at_lengths[n], at_lengths[n], dims[k]);
 }
 

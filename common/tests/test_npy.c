@@ -87,6 +87,8 @@ TEST(npy, reads_every_type_in_every_version)
         { NPY_F8, HEADER("'<f8'", "False", "(2, 3)"), 8 },
         { NPY_B1, HEADER("'|b1'", "False", "(2, 3)"), 1 },
         { NPY_U1, HEADER("'|u1'", "False", "(2, 3)"), 1 },
+        { NPY_V2, HEADER("'<V2'", "False", "(2, 3)"), 2 },
+        { NPY_V2, HEADER("'|V2'", "False", "(2, 3)"), 2 },
     };
     unsigned char data[48];
     for (int major = 1; major <= 3; major++)
@@ -142,7 +144,7 @@ TEST(npy, refuses_each_other_type_by_name)
 {
     static const char *const types[] = { ">f4", ">f8",     "<i8",  "|i1",  "<u2", "<f16",
                                          "<c8", "|S5",     "<U7",  "|O",   "=f4", "|f4",
-                                         "<V2", "<M8[ns]", "f4",   "<b1",  "<f",  "<f44",
+                                         "<V4", "<M8[ns]", "f4",   "<b1",  "<f",  "<f44",
                                          "<",   "<f    4", "<f4x", "<f40", "<F4", "u1" };
     for (size_t k = 0; k < sizeof types / sizeof types[0]; k++) {
         char header[200], message[240];

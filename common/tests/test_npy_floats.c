@@ -81,4 +81,8 @@ TEST(npy_floats, are_themselves_from_other_types)
     floats = npy_floats(&(struct npy){ NPY_B1, 1, { 2 }, 2, bytes });
     cr_assert(floats[0] == 0.0f && floats[1] == 1.0f, "bool changed");
     free(floats);
+    uint16_t halves[2] = { 0x3FC0, 0xFF80 };
+    floats = npy_floats(&(struct npy){ NPY_V2, 1, { 2 }, 2, halves });
+    cr_assert(floats[0] == 1.5f && floats[1] == -INFINITY, "bfloat16 changed");
+    free(floats);
 }

@@ -21,6 +21,7 @@ PATH = [MAIN_PATH[0], "common/docs/TOUR.md", *MAIN_PATH[1:]]
 TITLE = "FlashAttention from a three-line softmax"
 AS_THEY_ARE = {".html", ".npy", ".svg"}  # browsers show them, or they are not text
 NOT_SHOWN = {"__pycache__", "build"}
+FOR_KERNELS = "cuda|kernels|--device|--dtype|--threads"  # commands that browsers cannot run
 MARGIN = 18  # columns in which programs print the name of a part
 HEAD = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -118,6 +119,30 @@ def without_margin(text):
     return "\n".join("\n".join(filter(None, line)) for line in lines)
 
 
+def to_run(language, text, before, programs):
+    """The commands of a block that browsers can run: a script's lines, or that which printed the text."""
+    lines, program = re.findall(r"^<!-- text: (build/0[^|]*?) *(?:\||-->)", before) if language == "text" else [], ""
+    for line in text.replace("\\\n", "").split("\n") if language == "sh" else []:
+        program = next(iter(re.findall(r"^cc .*? (0\d_\w+)/", line)), program)
+        lines.append(re.sub(r"^\./a\.out", f"build/{program}", line))
+    return [" ".join(line.split(" #")[0].split()) for line in lines
+            if re.split("[/ ]", line)[0] == "build" and re.split("[/ ]", line)[1] in programs
+            and not re.search(FOR_KERNELS, line)]
+
+
+def run_in_page(app, document):
+    """A form (book/run.js) below each block of commands whose programs were compiled for browsers."""
+    from docutils import nodes
+    number = 0
+    for block in list(document.findall(nodes.literal_block)):
+        place = block.parent.index(block)
+        before = block.parent[place - 1].astext() if place else ""
+        for line in to_run(block.get("language"), block.astext(), before, app.config.programs):
+            number, place = number + 1, place + 1
+            form = f'<form class="run" id="run-{number}" data-line="{html.escape(line)}"></form>'
+            block.parent.insert(place, nodes.raw("", form, format="html"))
+
+
 def lead_to_files(app, document):
     """Links to files and folders lead to the pages that show them. A link text that is a page's file name becomes its
     title, reports lose their margin, and numbers do not break across lines.
@@ -185,6 +210,8 @@ def setup(app):
     app.connect("source-read", put_in_order)
     app.connect("env-get-outdated", lambda app, *_: [app.config.root_doc])  # other links, another order
     app.connect("doctree-read", lead_to_files, priority=100)  # before Sphinx copies the files
+    app.add_config_value("programs", [], "env")
+    app.connect("doctree-read", run_in_page)
     app.connect("html-page-context", describe)
     return {"parallel_read_safe": True, "parallel_write_safe": True,
             "env_version": Path(__file__).read_text(encoding="utf-8")}  # invalidates Sphinx's cache when this changes
@@ -194,7 +221,8 @@ def make(build, pages):
     import wagtailkatex
     from sphinx.application import Sphinx
     katex = Path(wagtailkatex.__file__).parent / "static/wagtailkatex/katex"
-    part, book = build / "book.part", build / "book"
+    part, book, wasm = build / "book.part", build / "book", build / "wasm/static"
+    programs = sorted(path.stem for path in wasm.glob("run/*.js"))
     shutil.rmtree(part, ignore_errors=True)
     app = Sphinx(os.getcwd(), None, part, build / "book-tools/doctrees", "html", status=None, warningiserror=True,
                  parallel=os.cpu_count(), confoverrides={
@@ -202,8 +230,10 @@ def make(build, pages):
                      "exclude_patterns": [os.path.relpath(build), ".*"], "root_doc": MAIN_PATH[0][:-3],
                      "project": TITLE, "html_title": TITLE, "html_theme": "furo", "html_math_renderer": "katex",
                      "myst_enable_extensions": ["dollarmath"], "myst_heading_anchors": 6, "smartquotes": False,
-                     "html_static_path": [str(HERE), str(katex)], "html_css_files": ["katex.min.css", "book.css"],
-                     "html_js_files": [("katex.min.js", {"defer": "defer"}), ("book.js", {"defer": "defer"})],
+                     "html_static_path": [str(HERE), str(katex), *[str(wasm)] * bool(programs)], "programs": programs,
+                     "html_css_files": ["katex.min.css", "book.css"],
+                     "html_js_files": [("katex.min.js", {"defer": "defer"}), ("book.js", {"defer": "defer"}),
+                                       *[("run.js", {"defer": "defer"})] * bool(programs)],
                      "html_copy_source": False, "html_use_index": False, "html_show_copyright": False})
     app.build()
     if app.statuscode:

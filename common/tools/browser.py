@@ -3,7 +3,7 @@
 It opens each page as a file, at phone width (360 pixels) in dark colours and at desktop width in light ones. Errors:
 dead links, missing pictures, requests outside the book, console output, unset formulas, pages wider than the window.
 On one page Tab must reach the search and the next and previous links, and the search must find something. Planted
-faults come first.
+faults come first, and commands last (runs.py).
 
 It uses Chrome's DevTools protocol over two pipes. Without Chromium it skips; with BROWSER=required it fails.
 CHROMIUM=… is another browser.
@@ -21,6 +21,8 @@ import sys
 import tempfile
 from pathlib import Path
 from urllib.parse import unquote
+
+import runs
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MISSING = "skipped: no chromium here (sh common/setup.sh lint installs it)"
@@ -119,7 +121,7 @@ def said(events, book):
         params = event.get("params", {})
         if event.get("method") == "Network.requestWillBeSent":
             address = params["request"]["url"]
-            if not address.startswith((book.as_uri(), "data:")):
+            if not address.startswith((book.as_uri(), "data:", "blob:")):
                 yield f"asks for {address}"
         elif event.get("method") == "Runtime.exceptionThrown":
             yield f"console: {params['exceptionDetails'].get('exception', {}).get('description', 'an exception')}"
@@ -229,6 +231,8 @@ def check(book, pages):
                 wrong += [f"{page.relative_to(book)}: {line}" for line in dict.fromkeys(lines)]
             wrong += [*keyboard(browser, shown[1]), *colours(browser, shown[1]),
                       *search(browser, book, "merge two blocks", "03_online_softmax/README.html")]
+            if (book / "_static/run.js").exists():
+                wrong += runs.wrong(browser, book, [page.relative_to(book) for page in shown])
         finally:
             browser.close()
     wrong += [f"{page.relative_to(book)}: {line}" for page in book.rglob("*.html") if page not in pages

@@ -35,8 +35,10 @@ OPENMP := $(shell printf '$(HASH)include <omp.h>\nint main(void){return omp_get_
 # The watched build counts accesses (common/measure/watch.h). -O0 keeps the source's accesses, and clang's
 # option a read before a write to the same address. It excludes other sanitizers. Without -fsanitize=thread,
 # or with WATCH=no, nothing is counted.
-COUNTING := -fno-builtin -fno-sanitize=all -fsanitize=thread $(foreach f,memcpy memmove memset,-D$f=watch_$f) \
+THREADED := -fsanitize=thread#   its calls before each access; common/tools/wasm.mk has another spelling
+COUNTING := -fno-builtin -fno-sanitize=all $(THREADED) $(foreach f,memcpy memmove memset,-D$f=watch_$f) \
             $(if $(IS_CLANG),-mllvm -tsan-instrument-read-before-write=1)
+NM       := nm
 WATCH    := $(shell echo 'int f(int *x) { return *x; }' | $(CC) $(COUNTING) -S -x c - -o /dev/null >/dev/null 2>&1 && echo yes || echo no)
 $(OBJ)/common/measure/watch.o: FLAGS += $(if $(filter yes,$(WATCH)),-O3 -fno-sanitize=all)# what is called, some 10^8 times
 WATCH_FLAGS := -O0 -U_FORTIFY_SOURCE -DIS_WATCHED $(if $(filter yes,$(WATCH)),$(COUNTING))
@@ -107,16 +109,16 @@ NVCC_FLAGS  = -std=c++17 -O3 -lineinfo -I. $(NVCC_STRICT) -Xcompiler -Wall,-Wext
               $(foreach a,$(MADE_FOR),-gencode arch=compute_$(call PTX_OF,$a),code=sm_$a)
 MADE_FOR    = $(or $(ONLY_FOR),$(filter-out $(TOO_OLD),$(ARCHS)),80)
 # On these GPUs ptxas makes the same instructions from an older GPU's PTX, so we make PTX once, for the
-# oldest requested; __CUDA_ARCH__ is that one's. Kernels that use more on 9.0 have HAS_MORE_ON_90 in a
+# oldest requested; __CUDA_ARCH__ is that one's. Kernels that test for 9.0 have COMPILED_FOR_90 in a
 # comment. On 12.0 the instructions would differ.
-SAME_PTX    = 75 80 86 89 $(if $(HAS_MORE_ON_90),,90)
+SAME_PTX    = 75 80 86 89 $(if $(COMPILED_FOR_90),,90)
 PTX_OF      = $(if $(filter $(SAME_PTX),$1),$(firstword $(foreach a,$(SAME_PTX),$(filter $a,$(MADE_FOR)))),$1)
 # Linked statically, so that the program runs without CUDA's libraries.
 GPU_LIBS    = $(if $(GPU),-L$(dir $(NVCC))../lib64 -lcudart_static -lpthread -ldl -lrt)
 # These kernels' tensor cores need compute capability 8.0; turing's are older.
 $(foreach c,$(CHAPTERS),$(OBJ)/gpu/$c/kernels/2_tensor_cores/%.o): TOO_OLD = 75
 $(OBJ)/gpu/06_flash_tiled_cuda/kernels/2_tensor_cores/turing.o: TOO_OLD =
-$(patsubst %.cu,$(OBJ)/gpu/%.o,$(shell grep -l HAS_MORE_ON_90 /dev/null $(wildcard 0*/kernels/*/*.cu))): HAS_MORE_ON_90 = yes
+$(patsubst %.cu,$(OBJ)/gpu/%.o,$(shell grep -l COMPILED_FOR_90 /dev/null $(wildcard 0*/kernels/*/*.cu))): COMPILED_FOR_90 = yes
 # Hopper kernels are for Hopper only. We make ptxas's notes errors: serialised products, ignored register
 # counts, added fences.
 $(foreach c,$(CHAPTERS),$(OBJ)/gpu/$c/kernels/3_hopper/%.o): ONLY_FOR = 90a

@@ -3,23 +3,23 @@
 # $1: the chapter's folder, $2: its number.
 define chapter
 C_OBJ_$2         := $$(patsubst %.c,$(OBJ)/%.o,$$(EARLIER_$2) \
-    $$(filter-out %/main.c,$$(wildcard $1/*.c $1/steps/*.c $1/fast/*.c $1/kernels/*/*.c)))
+    $$(filter-out %/main.c,$$(wildcard $1/*.c $1/steps/*.c $1/fast/*.c $(if $(CUDA),$1/kernels/*/*.c))))
 WATCHED_OBJ_$2   := $$(WATCHED_$2:%.c=$(OBJ)/watched/$2/%.o)
-ALGORITHM_OBJ_$2 := $$(C_OBJ_$2) $$(WATCHED_OBJ_$2) \
+ALGORITHM_OBJ_$2 := $$(C_OBJ_$2) $$(WATCHED_OBJ_$2) $$(if $(CUDA), \
     $$(call KERNEL_OBJ,$1/kernels) $$(if $$(KERNELS_$2),$$(call KERNEL_OBJ,$$(KERNELS_$2)) \
       $$(patsubst %.c,$(OBJ)/%.o,$$(call files,$$(KERNELS_$2)/*/*.c))) \
-    $$(if $$(wildcard $1/kernels/*/*.cu),$(CUDA))
+    $$(if $$(wildcard $1/kernels/*/*.cu),$(CUDA)))
 
 # The watched build renames its files' functions.
 $(OBJ)/watched/$2/names: $$(WATCHED_$2:%.c=$(OBJ)/%.o)
 	@mkdir -p $$(@D)
-	$(AT)nm -gP $$^ | awk '$$$$2 == "T" { sub(/^_/, "", $$$$1); print "-D" $$$$1 "=" $$$$1 "_watched" }' >$$@
+	$(AT)$(NM) -gP $$^ | awk '$$$$2 == "T" { sub(/^_/, "", $$$$1); print "-D" $$$$1 "=" $$$$1 "_watched" }' >$$@
 $$(WATCHED_OBJ_$2): $(OBJ)/watched/$2/%.o: %.c $(OBJ)/watched/$2/names
 	$$(call SAY,cc   $$< (instrumented))
 	@mkdir -p $$(@D)
 	$(AT)$$(CC) $$(FLAGS) $$(WATCH_FLAGS) @$(OBJ)/watched/$2/names $$(CPPFLAGS) -MMD -MP -c $$< -o $$@
 
-HAS_KERNELS_$2 := $(wildcard $1/kernels/*/*.cu)
+HAS_KERNELS_$2 := $(if $(CUDA),$(wildcard $1/kernels/*/*.cu))
 CHAPTER_LINKER_$2 = $$(if $$(HAS_KERNELS_$2),$$(CXX) $$(CXX_FLAGS),$$(CC) $$(FLAGS))
 ifneq ($(wildcard $1/kernels/*/*.cu),)
 $(BUILD)/$1 $(BUILD)/tests/$1: LINKER = $$(CHAPTER_LINKER_$2)

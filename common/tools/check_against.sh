@@ -3,7 +3,8 @@
 #
 # OUTPUTS is a folder. STAGE 01, 02 or 03: x.npy and y.npy. 04, 05 or 06: q.npy, k.npy and v.npy, of the shapes that
 # chapter 04 takes, and o.npy or lse.npy or both. 07: do.npy besides, and dq.npy, dk.npy, dv.npy. mask.npy, if it is
-# there, is a key mask; options.txt, if it is there, holds a chapter's options, as in `--causal --scale 0.1`.
+# there, is a key mask; options.txt, if it is there, holds a chapter's options, as in `--causal --scale 0.1`;
+# of those, 04 and 05 do not have `--dtype`, which is then for the verdict only.
 build=$1 mine=$2 stage=$3
 
 die() {
@@ -22,11 +23,18 @@ done
 theirs=$(mktemp -d) || exit 2
 trap 'rm -rf "$theirs"' EXIT
 set -f
+options=$([ ! -f "$mine/options.txt" ] || cat "$mine/options.txt") dtype=
+case $chapter in
+0[45]*)
+    dtype=$(printf '%s\n' "$options" | sed -n 's/.*\(--dtype[= ][a-z0-9]*\).*/\1/p')
+    options=$(printf '%s\n' "$options" | sed 's/--dtype[= ][a-z0-9]*//')
+    ;;
+esac
 case $chapter in
 0[123]*) set -- --input "$mine/x.npy" --output "$theirs/y.npy" ;;
 *)
-    # shellcheck disable=SC2046
-    set -- --q "$mine/q.npy" --k "$mine/k.npy" --v "$mine/v.npy" $([ ! -f "$mine/options.txt" ] || cat "$mine/options.txt")
+    # shellcheck disable=SC2086
+    set -- --q "$mine/q.npy" --k "$mine/k.npy" --v "$mine/v.npy" $options
     [ ! -f "$mine/mask.npy" ] || set -- "$@" --key-mask "$mine/mask.npy"
     case $chapter in 07*) set -- "$@" --do "$mine/do.npy" ;; esac
     ;;
@@ -41,5 +49,8 @@ status=$?
 [ $status -le 1 ] || exit 2
 case $chapter in
 0[123]*) "$build/against" "$chapter" "$mine" "$theirs" ;;
-*) "$build/against" "$chapter" "$mine" "$theirs" "$@" ;;
+*)
+    # shellcheck disable=SC2086
+    "$build/against" "$chapter" "$mine" "$theirs" "$@" $dtype
+    ;;
 esac

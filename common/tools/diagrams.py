@@ -78,7 +78,7 @@ def accesses(programs):
 
 
 TILE_LABELS = ("query", "key", ("Q", "K", "V"), ("queries 0 and 1", "keys 2 and 3", "their values"), ("m", "l", "O, the average so far"))
-FRONT_LABELS = ("word", "word", ("words 0, 1", "words 2, 3", "words 2, 3"), ("weigh", "are weighed", "contribute"),
+FRONT_LABELS = ("word", "word", ("words 0, 1", "words 2, 3", "words 2, 3"), ("weigh", "are weighed", "their values"),
                 ("top score", "sum", "the average so far"))
 
 
@@ -118,7 +118,8 @@ def stepper(programs, labels=TILE_LABELS):
         drawn += [box(444, y - 21, 302, 30, GREEN), text(412, y, k, 15, colour=BLUE), text(470, y, m, 14), text(530, y, l, 14)]
         drawn += [text(600 + 50 * c, y, x, 14) for c, x in enumerate(O)]
     drawn.append(text(570, 230, "the last tile is not computed yet", 14, colour=GREY))
-    drawn += [box(430, 250, 280, 34, GREY, "#ffffff"), text(570, 272, "step back, play, step on", 15)]
+    if labels is TILE_LABELS:
+        drawn += [box(430, 250, 280, 34, GREY, "#ffffff"), text(570, 272, "step back, play, step on", 15)]
     return 760, 312, drawn
 
 

@@ -1,7 +1,7 @@
 /*
  * The sum of a row, by one block of threads.                                        n + 1 accesses
  *
- * Each thread sums every 256th element, then half as many in each round add two sums.
+ * Each thread sums every 256th element; then, in each round, half as many threads add two sums.
  */
 #include "06_flash_tiled_cuda/kernels/0_first_steps/first_steps.h"
 #include "common/cuda/device.h"
@@ -11,10 +11,10 @@ enum { THREADS = 256 };
 static __global__ void sum(const float *x, size_t n, float *result)
 {
     __shared__ float sums[THREADS];
-    float mine = 0.0f;
+    float my_sum = 0.0f;
     for (size_t i = threadIdx.x; i < n; i += THREADS)
-        mine += x[i];
-    sums[threadIdx.x] = mine;
+        my_sum += x[i];
+    sums[threadIdx.x] = my_sum;
     for (unsigned half = THREADS / 2; half > 0; half /= 2) {
         __syncthreads();
         if (threadIdx.x < half)

@@ -1,9 +1,9 @@
 /*
- * The next slice is loaded while this one is multiplied.                   accesses as fa2
+ * The next slice is loaded while this one is multiplied.                   fa2's accesses
  *
  * Like fa2, with ahead.cuh, for any GPU.
  *
- * Right margin: FlashAttention-2's Algorithm 1.
+ * Margin: FlashAttention-2's Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/ahead.cuh"
 
@@ -17,19 +17,19 @@ static __global__ void __launch_bounds__(THREADS, 2)
     __shared__ ahead_memory<D> smem;
     const struct head t = head_of(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal
+    const int attended = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal
     accumulators<D> acc;
     next_slice next;
-    fetch_keys<D>(&next, t.K, Nk, 0, D);                                     // 7
-    load_rows<Br, D, D + PAD>(smem.fa2.Q[0], t.Q + (size_t)i0 * D, Nq - i0, 0, D);  // 4
+    fetch_keys<D>(&next, t.K, attended, 0, D);                               // 7
+    load_rows<Br, D, D + PAD>(smem.tiles.Q[0], t.Q + (size_t)i0 * D, Nq - i0, 0, D);  // 4
     begin(&acc);                                                             // 5
-    for (int j0 = 0; j0 < Nk; j0 += Bc) {                                    // 6
+    for (int j0 = 0; j0 < attended; j0 += Bc) {                              // 6
         const float *const K = t.K + (size_t)j0 * D, *const V = t.V + (size_t)j0 * D;
-        scores_ahead(&acc, &smem, &next, K, V, Nk - j0, D);                  // 7, 8
+        scores_ahead(&acc, &smem, &next, K, V, attended - j0, D);            // 7, 8
         mask_scores(&acc, p, i0, j0);
         softmax(&acc);                                                       // 9, 10
-        product_ahead(&acc, &smem, &next, V, Nk - j0, D, EVERY_KEY,          // 7, 10
-                      K + Bc * D, Nk - j0 - Bc);
+        product_ahead(&acc, &smem, &next, V, attended - j0, D, EVERY_KEY,    // 7, 10
+                      K + Bc * D, attended - j0 - Bc);
     }
     finish(&acc, t, i0, Nq, D);                                              // 12 to 15
 }

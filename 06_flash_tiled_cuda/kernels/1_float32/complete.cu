@@ -7,13 +7,13 @@
 
 /*
  * Bit 8 r + c is a lane's S[r][c]: registers cannot be indexed, so a rolled loop collects bits
- * and `choose` applies them. Keys without queries may be NaN, so the product skips them.
+ * and apply_bits applies them. Keys without queries may be NaN, so the product skips them.
  */
 typedef unsigned long long score_bits;
 
 template <int D>
-__device__ static score_bits which_count(const struct attention &p, const struct head &t, int i0,
-                                         int j0, unsigned *attended)
+__device__ static score_bits visible_bits(const struct attention &p, const struct head &t, int i0,
+                                          int j0, unsigned *attended)
 {
     score_bits bits = 0;
 #pragma unroll 1
@@ -33,8 +33,8 @@ __device__ static score_bits which_count(const struct attention &p, const struct
 }
 
 template <int D>
-__device__ static score_bits which_stay(const struct attention &p, const struct head &t, int i0,
-                                        int j0)
+__device__ static score_bits kept_bits(const struct attention &p, const struct head &t, int i0,
+                                       int j0)
 {
     score_bits bits = 0;
 #pragma unroll 1
@@ -48,7 +48,7 @@ __device__ static score_bits which_stay(const struct attention &p, const struct 
 }
 
 template <int D>
-__device__ static void choose(accumulators<D> *acc, score_bits bits, float factor, float other)
+__device__ static void apply_bits(accumulators<D> *acc, score_bits bits, float factor, float other)
 {
 #pragma unroll
     for (int r = 0; r < accumulators<D>::R; r++)
@@ -89,28 +89,28 @@ static __global__ void __launch_bounds__(THREADS, 2)
     next_slice next;
     next_tile tile = tile_from(p, t, i0, i1, 0);
     fetch_keys<D>(&next, t.K + (size_t)tile.j0 * p.d, Nk - tile.j0, 0, d);
-    load_rows<Br, D, D + PAD>(smem.fa2.Q[0], t.Q + (size_t)i0 * p.d, Nq - i0, 0, d);
+    load_rows<Br, D, D + PAD>(smem.tiles.Q[0], t.Q + (size_t)i0 * p.d, Nq - i0, 0, d);
     begin(&acc);
     while (tile.j0 < Nk) {
         const int j0 = tile.j0, keys = min(Bc, Nk - j0);
         const float *const V = t.V + (size_t)j0 * p.d;
-        score_bits count = ~0ULL;
-        unsigned long long which = EVERY_KEY;
+        score_bits unmasked = ~0ULL;
+        unsigned long long key_bits = EVERY_KEY;
         scores_ahead(&acc, &smem, &next, t.K + (size_t)j0 * p.d, V, keys, d);
         if (tile.kind == TILE_PARTIAL || keys < Bc) {
             if (threadIdx.x < Bc / 32)
                 attended[threadIdx.x] = 0;
             __syncthreads();  // bits are cleared
-            count = which_count<D>(p, t, i0, j0, attended);
+            unmasked = visible_bits<D>(p, t, i0, j0, attended);
             __syncthreads();  // all bits are set
-            which = attended[0] | (unsigned long long)attended[1] << 32;
+            key_bits = attended[0] | (unsigned long long)attended[1] << 32;
         }
-        choose(&acc, count, p.scale, -INFINITY);
+        apply_bits(&acc, unmasked, p.scale, -INFINITY);
         softmax(&acc);
         if (p.dropout_threshold > 0)
-            choose(&acc, which_stay<D>(p, t, i0, j0), factor, 0.0f);
+            apply_bits(&acc, kept_bits<D>(p, t, i0, j0), factor, 0.0f);
         tile = tile_from(p, t, i0, i1, j0 + Bc);
-        product_ahead(&acc, &smem, &next, V, keys, d, which, t.K + (size_t)tile.j0 * p.d,
+        product_ahead(&acc, &smem, &next, V, keys, d, key_bits, t.K + (size_t)tile.j0 * p.d,
                       Nk - tile.j0);
     }
     finish(&acc, t, i0, Nq, d);

@@ -4,7 +4,7 @@
  * A block of threads per tile of queries: Tr B H independent blocks. O, m and l stay in registers
  * (registers.cuh).
  *
- * Right margin: Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
+ * Margin: Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/registers.cuh"
 
@@ -18,15 +18,15 @@ static __global__ void __launch_bounds__(THREADS, 2)
     __shared__ fast_memory<D> smem;
     const struct head t = head_of(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal
+    const int attended = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal
     accumulators<D> acc;
     load_rows<Br, D, D + PAD>(smem.Q[0], t.Q + (size_t)i0 * D, Nq - i0, 0, D);  // 4
     begin(&acc);                                                             // 5
-    for (int j0 = 0; j0 < Nk; j0 += Bc) {                                    // 6
-        scores(&acc, &smem, t.K + (size_t)j0 * D, Nk - j0, D);               // 7, 8
+    for (int j0 = 0; j0 < attended; j0 += Bc) {                              // 6
+        scores(&acc, &smem, t.K + (size_t)j0 * D, attended - j0, D);         // 7, 8
         mask_scores(&acc, p, i0, j0);
         softmax(&acc);                                                       // 9, 10
-        product(&acc, &smem, t.V + (size_t)j0 * D, Nk - j0, D, EVERY_KEY);   // 7, 10
+        product(&acc, &smem, t.V + (size_t)j0 * D, attended - j0, D, EVERY_KEY);  // 7, 10
     }
     finish(&acc, t, i0, Nq, D);                                              // 12 to 15
 }

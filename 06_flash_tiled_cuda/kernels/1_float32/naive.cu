@@ -7,7 +7,7 @@
  */
 #include "06_flash_tiled_cuda/kernels/parts/head.cuh"
 
-enum { SIDE = 16, ROWS = 128 };
+enum { SIDE = 16, ROWS_PER_BLOCK = 128 };
 
 static __global__ void naive_scores(struct attention p, struct device_arrays a)
 {
@@ -24,7 +24,7 @@ static __global__ void naive_scores(struct attention p, struct device_arrays a)
 static __global__ void naive_softmax(struct attention p, struct device_arrays a)
 {
     const struct head t = head_of(p, a, blockIdx.y);
-    const size_t i = blockIdx.x * ROWS + threadIdx.x;
+    const size_t i = blockIdx.x * ROWS_PER_BLOCK + threadIdx.x;
     if (i >= p.Nq)
         return;
     const float *S = t.S + i * p.Nk;
@@ -59,12 +59,12 @@ extern "C" void LAUNCHER(naive)(const struct attention *p, const struct device_a
     if (p->dtype != DTYPE_F32)
         not_compiled(__func__, "--dtype %s", dtype_name(p->dtype));
     const unsigned heads = (unsigned)(p->B * p->H);
-    const dim3 block(SIDE, SIDE), rows(ceil_div(p->Nq, ROWS), heads);
+    const dim3 block(SIDE, SIDE), rows(ceil_div(p->Nq, ROWS_PER_BLOCK), heads);
     const dim3 scores(ceil_div(p->Nk, SIDE), ceil_div(p->Nq, SIDE), heads);
     const dim3 output(ceil_div(p->d, SIDE), ceil_div(p->Nq, SIDE), heads);
     naive_scores<<<scores, block, 0, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
-    naive_softmax<<<rows, ROWS, 0, stream>>>(*p, *a);
+    naive_softmax<<<rows, ROWS_PER_BLOCK, 0, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
     naive_output<<<output, block, 0, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());

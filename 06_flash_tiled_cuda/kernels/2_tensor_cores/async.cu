@@ -1,9 +1,9 @@
 /*
- * The next tile is copied while this one is computed.                    accesses as mma
+ * The next tile is copied while this one is computed.                    mma's accesses
  *
  * Like swizzle, with asynchronous copies into two stages (pipeline.cuh) and one barrier per tile.
  *
- * Right margin: FlashAttention-2's Algorithm 1.
+ * Margin: FlashAttention-2's Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/pipeline.cuh"
 
@@ -18,24 +18,24 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     extern __shared__ uint4 smem[];
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
+    const int attended = keys_attended(p, min(i0 + Br, Nq) - 1);
     fragments<TRAITS> acc;
     copy_tile<TRAITS, rows>(smem, t.Q + (size_t)i0 * D, Br, Nq - i0);        // 4, in the first group
     for (int n = 0; n < STAGES - 1; n++)
-        copy_keys<TRAITS, STAGES, rows>(smem, n, t.K, t.V, n, Nk);           // 7
+        copy_keys<TRAITS, STAGES, rows>(smem, n, t.K, t.V, n, attended);     // 7
     begin(&acc);                                                             // 5
-    for (int n = 0; n * Bc < Nk; n++) {                                      // 6
+    for (int n = 0; n * Bc < attended; n++) {                                // 6
         cp_async_wait<STAGES - 2>();
         __syncthreads();              // tile n is complete, n - 1 free
         const int next = n + STAGES - 1;
-        copy_keys<TRAITS, STAGES, rows>(smem, next, t.K, t.V, next, Nk);     // 7
+        copy_keys<TRAITS, STAGES, rows>(smem, next, t.K, t.V, next, attended);  // 7
         const uint4 *const K = stage_of<TRAITS, STAGES>(smem, n), *const V = K + Bc * TRAITS::ROW;
         tensor_scores<T, rows>(&acc, smem, K);                               // 8
         tensor_mask(&acc, p, i0, n * Bc);
         tensor_softmax(&acc);                                                // 9, 10
         tensor_product<T, rows>(&acc, V);                                    // 10
     }
-    cp_async_wait<0>();  // without keys: Q
+    cp_async_wait<0>();  // without keys, Q is still pending
     tensor_finish(&acc, t.O, t.lse, i0, Nq);                                 // 12 to 15
 }
 

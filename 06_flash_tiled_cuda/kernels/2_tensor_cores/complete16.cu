@@ -24,26 +24,26 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
     copy_tile<TRAITS, rows>(smem, head.Q + (size_t)i0 * D, Br, Nq - i0);
     copy_keys<TRAITS, STAGES, rows>(smem, 0, head.K, head.V, n, Nk);
     begin(&acc);
-    for (int round = 0; n * Bc < Nk; round++) {
+    for (int iteration = 0; n * Bc < Nk; iteration++) {
         const int j0 = n * Bc, next = next_tile<Bc>(p, t, n + 1);
-        uint4 *const K = stage_of<TRAITS, STAGES>(smem, round), *const V = K + Bc * TRAITS::ROW;
+        uint4 *const K = stage_of<TRAITS, STAGES>(smem, iteration), *const V = K + Bc * TRAITS::ROW;
         const bool partial =
             j0 + Bc > Nk || kind_of(p, t, j0, j0 + Bc < Nk ? j0 + Bc : Nk) == TILE_PARTIAL;
         cp_async_wait<0>();
-        if (round == 0 && p.scale <= 0.0f)
+        if (iteration == 0 && p.scale <= 0.0f)
             flip_query_signs<TRAITS, rows>(smem, f);
         if (partial)
             zero_values<TRAITS, rows>(V, p, t, j0);
         __syncthreads();
-        copy_keys<TRAITS, STAGES, rows>(smem, round + 1, head.K, head.V, next, Nk);
+        copy_keys<TRAITS, STAGES, rows>(smem, iteration + 1, head.K, head.V, next, Nk);
         tensor_scores<T, rows>(&acc, smem, K);
         if (partial)
-            hide_beside_band(&acc, p, t, j0);
+            mask_outside_band(&acc, p, t, j0);
         if (partial && (p.key_mask || p.block_mask))
-            hide_unseen(&acc, p, t, j0);
+            mask_invisible(&acc, p, t, j0);
         lazy_softmax(&acc, f.k);
         if (p.dropout_threshold > 0)
-            drop(&acc, p, t, j0);
+            zero_dropped(&acc, p, t, j0);
         tensor_product<T, rows>(&acc, V);
         n = next;
     }

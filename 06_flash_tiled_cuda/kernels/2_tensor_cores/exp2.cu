@@ -1,9 +1,9 @@
 /*
- * e^x becomes 2^x, with the scale folded in.                             accesses as mma
+ * e^x becomes 2^x, with the scale folded in.                             mma's accesses
  *
  * Like async, with powers.cuh.
  *
- * Right margin: FlashAttention-2's Algorithm 1.
+ * Margin: FlashAttention-2's Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/powers.cuh"
 
@@ -20,27 +20,27 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     extern __shared__ uint4 smem[];
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
+    const int attended = keys_attended(p, min(i0 + Br, Nq) - 1);
     const struct folded_scale f = fold(p.scale);
     fragments<TRAITS> acc;
     copy_tile<TRAITS, rows>(smem, t.Q + (size_t)i0 * D, Br, Nq - i0);        // 4
     for (int n = 0; n < STAGES - 1; n++)
-        copy_keys<TRAITS, STAGES, rows>(smem, n, t.K, t.V, n, Nk);           // 7
+        copy_keys<TRAITS, STAGES, rows>(smem, n, t.K, t.V, n, attended);     // 7
     begin(&acc);                                                             // 5
-    for (int n = 0; n * Bc < Nk; n++) {                                      // 6
+    for (int n = 0; n * Bc < attended; n++) {                                // 6
         cp_async_wait<STAGES - 2>();
         if (n == 0 && p.scale <= 0.0f)
             flip_query_signs<TRAITS, rows>(smem, f);
-        __syncthreads();              // tile n is complete, n - 1 free
+        __syncthreads();
         const int next = n + STAGES - 1;
-        copy_keys<TRAITS, STAGES, rows>(smem, next, t.K, t.V, next, Nk);     // 7
+        copy_keys<TRAITS, STAGES, rows>(smem, next, t.K, t.V, next, attended);  // 7
         const uint4 *const K = stage_of<TRAITS, STAGES>(smem, n), *const V = K + Bc * TRAITS::ROW;
         tensor_scores<T, rows>(&acc, smem, K);                               // 8
         mask_keys(&acc, p, i0, n * Bc);
         power_softmax(&acc, f.k);                                            // 9, 10
         tensor_product<T, rows>(&acc, V);                                    // 10
     }
-    cp_async_wait<0>();  // without keys: Q
+    cp_async_wait<0>();
     scale_maximum(&acc, f.scale);
     tensor_finish(&acc, t.O, t.lse, i0, Nq);                                 // 12 to 15
 }

@@ -1,5 +1,5 @@
 /*
- * No bank conflicts.                                                     accesses as mma
+ * No bank conflicts.                                                     mma's accesses
  *
  * mma with swizzle.cuh.
  */
@@ -17,14 +17,14 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     uint4 *const Q = smem, *const K = Q + Br * TRAITS::ROW, *const V = K + Bc * TRAITS::ROW;
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
+    const int attended = keys_attended(p, min(i0 + Br, Nq) - 1);
     fragments<TRAITS> acc;
     load_tile<TRAITS, rows>(Q, t.Q + (size_t)i0 * D, Br, Nq - i0);           // 4
     begin(&acc);                                                             // 5
-    for (int j0 = 0; j0 < Nk; j0 += Bc) {                                    // 6
+    for (int j0 = 0; j0 < attended; j0 += Bc) {                              // 6
         __syncthreads();
-        load_tile<TRAITS, rows>(K, t.K + (size_t)j0 * D, Bc, Nk - j0);       // 7
-        load_tile<TRAITS, rows>(V, t.V + (size_t)j0 * D, Bc, Nk - j0);
+        load_tile<TRAITS, rows>(K, t.K + (size_t)j0 * D, Bc, attended - j0);  // 7
+        load_tile<TRAITS, rows>(V, t.V + (size_t)j0 * D, Bc, attended - j0);
         __syncthreads();
         tensor_scores<T, rows>(&acc, Q, K);                                  // 8
         tensor_mask(&acc, p, i0, j0);

@@ -8,7 +8,7 @@
  *     S[c][2 h + e]      key 8 c + 2 t + e
  *     O[c][2 h + e]      element 8 c + 2 t + e
  *
- * Right margin: FlashAttention-2's Algorithm 1.
+ * Margin: FlashAttention-2's Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/fragments.cuh"
 
@@ -52,7 +52,7 @@ template <int D> __device__ static void begin(lane_part<D> *x, const __half *Q, 
     }
 }
 
-/* By 16 bytes. Rows >= `end` become 0, unread. */
+/* Copies 16 bytes at a time; zero-fills rows >= `end`. */
 template <int D> __device__ static void copy_rows(tile<D> *to, const __half *from, int end)
 {
     for (int n = (int)threadIdx.x; n < TENSOR_BC(D) * D / 8; n += THREADS) {
@@ -87,7 +87,7 @@ __device__ static void softmax(lane_part<D> *x, const struct attention &p, int i
                 *s = 8 * c + e < attended ? p.scale * *s : -INFINITY;
                 m_new = fmaxf(m_new, *s);
             }
-        m_new = four_max(m_new);
+        m_new = quad_max(m_new);
         for (int c = 0; c < TENSOR_BC(D) / 8; c++)
             for (int e = 2 * h; e < 2 * h + 2; e++) {
                 x->S[c][e] = exp_minus(x->S[c][e], m_new);
@@ -105,7 +105,7 @@ __device__ static void softmax(lane_part<D> *x, const struct attention &p, int i
 /* O += P V. S is already A's fragment; rows of V are keys, so ldmatrix transposes B. */
 template <int D> __device__ static void product(lane_part<D> *x, const tile<D> *V)
 {
-    const int lane = lane_of_warp();
+    const int lane = lane_id();
 #pragma unroll
     for (int c = 0; c < TENSOR_BC(D) / 8; c++) {
         const float *const s = x->S[c];
@@ -125,7 +125,7 @@ __device__ static void finish(const lane_part<D> *x, const tensor_head<__half> &
 {
 #pragma unroll
     for (int h = 0; h < 2; h++) {
-        const float l = four_sum(x->l[h]), divisor = l == 0.0f ? 1.0f : l;
+        const float l = quad_sum(x->l[h]), divisor = l == 0.0f ? 1.0f : l;
         if (i + 8 * h >= Nq)
             continue;
         unsigned *const row = (unsigned *)(t.O + (size_t)(i + 8 * h) * D);
@@ -148,14 +148,14 @@ static __global__ void __launch_bounds__(THREADS)
     __shared__ tile<D> V;
     const tensor_head<__half> t = tensor_head_of<__half>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal
+    const int attended = keys_attended(p, min(i0 + Br, Nq) - 1);  // causal
     const int i = i0 + (int)threadIdx.x / 32 * 16 + g_of_lane();
     lane_part<D> x;
     begin(&x, t.Q, i, Nq);                                                   // 4, 5
-    for (int j0 = 0; j0 < Nk; j0 += Bc) {                                    // 6
+    for (int j0 = 0; j0 < attended; j0 += Bc) {                              // 6
         __syncthreads();  // old K and V are free
-        copy_rows(&K, t.K + (size_t)j0 * D, Nk - j0);                        // 7
-        copy_rows(&V, t.V + (size_t)j0 * D, Nk - j0);
+        copy_rows(&K, t.K + (size_t)j0 * D, attended - j0);                  // 7
+        copy_rows(&V, t.V + (size_t)j0 * D, attended - j0);
         __syncthreads();  // new ones are loaded
         scores(&x, &K);                                                      // 8
         softmax(&x, p, i, j0);                                               // 9, 10

@@ -7,7 +7,6 @@
 #include "06_flash_tiled_cuda/kernels/parts/persistent.cuh"
 
 enum { PRODUCER_REGS = 24, CONSUMER_REGS = 240 };
-// the block's registers
 static_assert(PRODUCER * PRODUCER_REGS + 256 * CONSUMER_REGS <= 384 * 168);
 
 template <class T, class TRAITS>

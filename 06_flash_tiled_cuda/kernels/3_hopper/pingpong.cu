@@ -1,11 +1,11 @@
 /*
- * Two warpgroups alternate on the tensor cores.                          accesses as wgmma
+ * Two warpgroups alternate on the tensor cores.                          wgmma's accesses
  *
- * Like overlap, but while one consumer computes exponentials, the other's products run. A named
- * barrier passes the turn: barrier_sync waits for it, barrier_arrive hands it over.
+ * Like overlap, but while one consumer computes exponentials, the other's products run. Named
+ * barriers TURN and TURN + 1 pass the turn: barrier_sync waits, barrier_arrive hands over.
  * (FlashAttention-3, section 3.1.)
  *
- * Right margin: FlashAttention-2's Algorithm 1.
+ * Margin: FlashAttention-2's Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/full_empty.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/overlap.cuh"
@@ -13,7 +13,7 @@
 // clang-format off
 
 enum { STAGES = 2, PRODUCER = 128, PRODUCER_REGS = 24, CONSUMER_REGS = 240, CONSUMERS_BARRIER = 1, TURN = 2 };
-static_assert(PRODUCER * PRODUCER_REGS + 256 * CONSUMER_REGS <= 384 * 168);  // the block's registers
+static_assert(PRODUCER * PRODUCER_REGS + 256 * CONSUMER_REGS <= 384 * 168);
 
 template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
@@ -21,15 +21,15 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
 {
     enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
     extern __shared__ __align__(1024) unsigned char smem[];
-    __shared__ uint64_t queries;
+    __shared__ uint64_t Q_loaded;
     __shared__ pipeline<STAGES> K, V;
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int head = (int)blockIdx.y, kv = kv_head_index(p, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
-    const int tiles = (Nk + Bc - 1) / Bc;
+    const int attended = keys_attended(p, min(i0 + Br, Nq) - 1);
+    const int tiles = (attended + Bc - 1) / Bc;
     if (threadIdx.x == 0) {
-        mbarrier_init(&queries, 1);
+        mbarrier_init(&Q_loaded, 1);
         K.init(Br / GROUP_ROWS);
         V.init(Br / GROUP_ROWS);
         fence_async();
@@ -40,8 +40,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         setmaxnreg_dec<PRODUCER_REGS>();
         if (!one_of_warp(TRAITS::THREADS / 32))
             return;
-        mbarrier_arrive_expect(&queries, Q_BYTES);
-        tma_load_rows<Br, D>(smem, &maps.Q, &queries, i0, head);             // 4
+        mbarrier_arrive_expect(&Q_loaded, Q_BYTES);
+        tma_load_rows<Br, D>(smem, &maps.Q, &Q_loaded, i0, head);            // 4
         const auto load_keys = [&](pipeline<STAGES> *keys, const tensor_map *map, int at, int n) {
             keys->producer_acquire(n);
             uint64_t *const full = keys->producer_expect(n, K_BYTES);
@@ -68,7 +68,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     const auto pass_turn = [&] { barrier_arrive(TURN + 1 - warpgroup, TRAITS::THREADS); };
     fragments<TRAITS> acc;
     begin(&acc);                                                             // 5
-    mbarrier_wait(&queries, 0);
+    mbarrier_wait(&Q_loaded, 0);
     if (p.scale <= 0.0f) {
         flip_query_signs<TRAITS, swizzled_rows<TRAITS>>((uint4 *)smem, f);
         fence_async();
@@ -95,7 +95,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     }
     for (int n = 1; n < my_tiles; n++) {                                     // 6
         V.consumer_wait(n - 1);
-        wait_turn();                        // last: no turn is spent waiting
+        wait_turn();                        // after V, so that no turn is wasted
         issue_scores<T>(&acc, Q, K_of(n));                                   // 8
         issue_product<T>(&acc, P, V_of(n - 1));                              // 10, of tile n - 1
         pass_turn();
@@ -118,9 +118,9 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         wait_turn();
         pass_turn();
     }
-    if (tiles * Bc > Nk && Nk < (int)p.Nk) {
+    if (tiles * Bc > attended && attended < (int)p.Nk) {
         V.consumer_wait(tiles - 1);
-        zero_values<TRAITS>(V_of(tiles - 1), Nk - (tiles - 1) * Bc);
+        zero_values<TRAITS>(V_of(tiles - 1), attended - (tiles - 1) * Bc);
         fence_async();
         barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
     }

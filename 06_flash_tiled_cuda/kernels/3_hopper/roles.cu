@@ -1,9 +1,9 @@
 /*
- * One warpgroup loads tiles, two compute.                                accesses as wgmma
+ * One warpgroup loads tiles, two compute.                                wgmma's accesses
  *
  * `full` completes when a stage's tile arrives, `empty` when consumers release it.
  *
- * Right margin: FlashAttention-2's Algorithm 1.
+ * Margin: FlashAttention-2's Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 
@@ -18,13 +18,13 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
 {
     enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
     extern __shared__ __align__(1024) unsigned char smem[];
-    __shared__ uint64_t queries, full[STAGES], empty[STAGES];
+    __shared__ uint64_t Q_loaded, full[STAGES], empty[STAGES];
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int head = (int)blockIdx.y, kv = kv_head_index(p, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
+    const int attended = keys_attended(p, min(i0 + Br, Nq) - 1);
     if (threadIdx.x == 0) {
-        mbarrier_init(&queries, 1);
+        mbarrier_init(&Q_loaded, 1);
         for (int s = 0; s < STAGES; s++) {
             mbarrier_init(&full[s], 1);
             mbarrier_init(&empty[s], Br / GROUP_ROWS);
@@ -37,9 +37,9 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         setmaxnreg_dec<PRODUCER_REGS>();
         if (!one_of_warp(TRAITS::THREADS / 32))
             return;
-        mbarrier_arrive_expect(&queries, Q_BYTES);
-        tma_load_rows<Br, D>(smem, &maps.Q, &queries, i0, head);             // 4
-        for (int n = 0; n * Bc < Nk; n++) {                                  // 6
+        mbarrier_arrive_expect(&Q_loaded, Q_BYTES);
+        tma_load_rows<Br, D>(smem, &maps.Q, &Q_loaded, i0, head);            // 4
+        for (int n = 0; n * Bc < attended; n++) {                            // 6
             const int s = n % STAGES, parity = n / STAGES % 2;
             unsigned char *const K = smem + Q_BYTES + s * 2 * K_BYTES;
             mbarrier_wait(&empty[s], parity ^ 1);  // no wait in the first round
@@ -58,18 +58,18 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     const struct folded_scale f = fold(p.scale);
     fragments<TRAITS> acc;
     begin(&acc);                                                             // 5
-    mbarrier_wait(&queries, 0);
+    mbarrier_wait(&Q_loaded, 0);
     if (p.scale <= 0.0f) {
         flip_query_signs<TRAITS, swizzled_rows<TRAITS>>((uint4 *)smem, f);
         fence_async();
         barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
     }
-    for (int n = 0; n * Bc < Nk; n++) {                                      // 6
+    for (int n = 0; n * Bc < attended; n++) {                                // 6
         const int s = n % STAGES, parity = n / STAGES % 2;
         unsigned char *const K = smem + Q_BYTES + s * 2 * K_BYTES, *const V = K + K_BYTES;
         mbarrier_wait(&full[s], parity);
-        if ((n + 1) * Bc > Nk && Nk < (int)p.Nk) {
-            zero_values<TRAITS>(V, Nk - n * Bc);
+        if ((n + 1) * Bc > attended && attended < (int)p.Nk) {
+            zero_values<TRAITS>(V, attended - n * Bc);
             fence_async();
             barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // consumers only
         }

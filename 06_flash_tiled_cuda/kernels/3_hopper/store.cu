@@ -1,31 +1,32 @@
 /*
- * The TMA stores O.                                                      accesses as wgmma
+ * The TMA stores O.                                                      wgmma's accesses
  *
  * Like persistent, with parts/store.cuh.
  */
 #include "06_flash_tiled_cuda/kernels/parts/persistent.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/store.cuh"
 
-enum { TWO_FEW = 24, TWO_MANY = 240, THREE_FEW = 32, THREE_MANY = 160 };
-static_assert(PRODUCER * TWO_FEW + 256 * TWO_MANY <= 384 * 168);      // the block's registers
-static_assert(PRODUCER * THREE_FEW + 384 * THREE_MANY <= 512 * 128);  // with three consumers
+enum { PRODUCER_REGS_2 = 24, CONSUMER_REGS_2 = 240, PRODUCER_REGS_3 = 32, CONSUMER_REGS_3 = 160 };
+// the block's registers, with two and three consumers
+static_assert(PRODUCER * PRODUCER_REGS_2 + 256 * CONSUMER_REGS_2 <= 384 * 168);
+static_assert(PRODUCER * PRODUCER_REGS_3 + 384 * CONSUMER_REGS_3 <= 512 * 128);
 
 template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     store_tiles(struct attention p, struct device_arrays a,
                 const __grid_constant__ struct tile_maps maps)
 {
-    enum { CONSUMERS = TRAITS::BR / GROUP_ROWS, BOXES = store_boxes<TRAITS, STAGES>::EACH };
+    enum { CONSUMERS = TRAITS::BR / GROUP_ROWS, BOXES = store_boxes<TRAITS, STAGES>::GROUP_BOXES };
     extern __shared__ __align__(1024) unsigned char smem[];
     __shared__ struct persistent_block block;
     begin_block<TRAITS>(&block);
     if (threadIdx.x >= TRAITS::THREADS) {
-        setmaxnreg_dec<CONSUMERS == 2 ? TWO_FEW : THREE_FEW>();
+        setmaxnreg_dec<CONSUMERS == 2 ? PRODUCER_REGS_2 : PRODUCER_REGS_3>();
         if (one_of_warp(TRAITS::THREADS / 32))
             produce<TRAITS>(p, a.next, maps, smem, &block);
         return;
     }
-    setmaxnreg_inc<CONSUMERS == 2 ? TWO_MANY : THREE_MANY>();
+    setmaxnreg_inc<CONSUMERS == 2 ? CONSUMER_REGS_2 : CONSUMER_REGS_3>();
     consume<T, TRAITS>(p, smem, &block, [&](const fragments<TRAITS> *acc, int head, int i0) {
         unsigned char *const boxes = smem + store_boxes<TRAITS, STAGES>::TILES;
         group_store<T, BOXES>(acc, boxes, &maps.O, a.lse, i0, (int)p.Nq, head);

@@ -4,7 +4,7 @@
  * Like rescale, but one thread issues TMA copies of tiles, and two warpgroups multiply in shared
  * memory (warpgroup.cuh).
  *
- * Right margin: FlashAttention-2's Algorithm 1.
+ * Margin: FlashAttention-2's Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 
@@ -18,11 +18,11 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
 {
     enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
     extern __shared__ __align__(1024) unsigned char smem[];
-    __shared__ uint64_t there[STAGES];
+    __shared__ uint64_t loaded[STAGES];
     const tensor_head<T> t = tensor_head_of<T>(p, a, blockIdx.y);
     const int head = (int)blockIdx.y, kv = kv_head_index(p, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;                     // 3
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
+    const int attended = keys_attended(p, min(i0 + Br, Nq) - 1);
     const unsigned warpgroup = warpgroup_number();
     const int first_masked_key = uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
     const int end_key = keys_attended(p, min(i0 + (int)(warpgroup + 1) * GROUP_ROWS, Nq) - 1);
@@ -30,33 +30,34 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     const struct folded_scale f = fold(p.scale);
     const auto tma_load_keys = [&](int n) {
         unsigned char *const K = smem + Q_BYTES + n % STAGES * 2 * K_BYTES;
-        mbarrier_arrive_expect(&there[n % STAGES], 2 * K_BYTES + (n == 0 ? Q_BYTES : 0));
-        tma_load_rows<Bc, D>(K, &maps.K, &there[n % STAGES], n * Bc, kv);
-        tma_load_rows<Bc, D>(K + K_BYTES, &maps.V, &there[n % STAGES], n * Bc, kv);
+        mbarrier_arrive_expect(&loaded[n % STAGES], 2 * K_BYTES + (n == 0 ? Q_BYTES : 0));
+        tma_load_rows<Bc, D>(K, &maps.K, &loaded[n % STAGES], n * Bc, kv);
+        tma_load_rows<Bc, D>(K + K_BYTES, &maps.V, &loaded[n % STAGES], n * Bc, kv);
     };
     fragments<TRAITS> acc;
     if (threadIdx.x == 0) {
         for (int s = 0; s < STAGES; s++)
-            mbarrier_init(&there[s], 1);
+            mbarrier_init(&loaded[s], 1);
         fence_async();
-        if (Nk > 0) {
+        if (attended > 0) {
             tma_load_keys(0);                                                // 7
-            tma_load_rows<Br, D>(smem, &maps.Q, &there[0], i0, head);        // 4
+            tma_load_rows<Br, D>(smem, &maps.Q, &loaded[0], i0, head);       // 4
         }
     }
     __syncthreads();
     begin(&acc);                                                             // 5
-    for (int n = 0; n * Bc < Nk; n++) {                                      // 6
-        const bool ends = (n + 1) * Bc > Nk && Nk < (int)p.Nk, turns = n == 0 && p.scale <= 0.0f;
+    for (int n = 0; n * Bc < attended; n++) {                                // 6
+        const bool must_flip_queries = n == 0 && p.scale <= 0.0f;
+        const bool must_zero_values = (n + 1) * Bc > attended && attended < (int)p.Nk;
         unsigned char *const K = smem + Q_BYTES + n % STAGES * 2 * K_BYTES, *const V = K + K_BYTES;
-        if (threadIdx.x == 0 && (n + 1) * Bc < Nk)
+        if (threadIdx.x == 0 && (n + 1) * Bc < attended)
             tma_load_keys(n + 1);                                            // 7
-        mbarrier_wait(&there[n % STAGES], n / STAGES % 2);
-        if (turns)
+        mbarrier_wait(&loaded[n % STAGES], n / STAGES % 2);
+        if (must_flip_queries)
             flip_query_signs<TRAITS, swizzled_rows<TRAITS>>((uint4 *)smem, f);
-        if (ends)
-            zero_values<TRAITS>(V, Nk - n * Bc);
-        if (turns || ends) {
+        if (must_zero_values)
+            zero_values<TRAITS>(V, attended - n * Bc);
+        if (must_flip_queries || must_zero_values) {
             fence_async();    // visible to tensor cores
             __syncthreads();
         }

@@ -3,7 +3,6 @@
 #include "06_flash_tiled_cuda/kernels/device/choice.h"
 #include "06_flash_tiled_cuda/kernels/parts/queue.h"
 #include "06_flash_tiled_cuda/kernels/parts/tiles.h"
-#include "common/cuda/cpu.h"
 #include "common/lab/copies.h"
 
 static struct device_arrays upload(const struct device *device, const struct step *kernel,
@@ -74,15 +73,28 @@ void kernel_run(const struct step *kernel, kernel_launcher *const launchers[BUIL
     release(device, &a, &there);
 }
 
-void kernel_run_watched(const struct step *kernel, kernel_launcher *const launchers[BUILDS],
-                        const struct attention *p, struct tile_size size, struct tensors x)
+void kernel_instrumented(attention_step *run, enum cuda_watch watch, const struct attention *p,
+                         struct tile_size size, struct tensors x)
 {
     const struct device *const usual = device_current();
     device_use(&device_instrumented, NULL);
-    cuda_cpu_watch(CUDA_WATCH_TRAFFIC);
-    kernel_run(kernel, launchers, p, size, x);
+    cuda_cpu_watch(watch);
+    run(p, size, x);
     cuda_cpu_watch(0);
     device_use(usual, NULL);
+}
+
+void kernel_observe(const struct lab *lab, enum cuda_watch watch)
+{
+    struct tensors x = outputs_new(&lab->input.p, lab->x);
+    kernel_instrumented(lab->only->run, watch, &lab->input.p, lab->size, x);
+    outputs_free(&x);
+}
+
+void kernel_timeline(const struct lab *lab)
+{
+    kernel_observe(lab, CUDA_WATCH_TIMELINE);
+    cuda_cpu_print_timeline(lab->only->name, lab->o.timeline);
 }
 
 bool kernel_takes(const struct attention *p, size_t n, size_t *head, size_t *i0)

@@ -15,7 +15,7 @@ template <int D> struct alignas(16) weights {
 };
 
 template <int D> struct ahead_memory {
-    fast_memory<D> fa2;
+    fast_memory<D> tiles;
     weights<D> warp[THREADS / 32];
 };
 
@@ -26,11 +26,11 @@ struct next_slice {
 template <int ROWS, int WIDTH>
 __device__ static inline void fetch(next_slice *next, const float *from, int end, int x, int d)
 {
-    static_assert(ROWS * (WIDTH / 4) % THREADS == 0, "each thread has as many pieces");
+    static_assert(ROWS * (WIDTH / 4) % THREADS == 0, "each thread loads equally many");
 #pragma unroll
     for (int n = 0; n < ROWS * (WIDTH / 4) / THREADS; n++) {
         const int e = (int)threadIdx.x + n * THREADS, r = e / (WIDTH / 4), c = e % (WIDTH / 4) * 4;
-        next->part[n] = r < end ? piece(from + (size_t)r * (size_t)d, x + c, d)
+        next->part[n] = r < end ? load_four(from + (size_t)r * (size_t)d, x + c, d)
                                 : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     }
 }
@@ -60,7 +60,7 @@ __device__ static inline void fetch_values(next_slice *next, const float *V, int
     fetch<slices<D>::V_KEYS, D>(next, V + (size_t)first * (size_t)d, keys - first, 0, d);
 }
 
-/* S = Q K^T. `next` has K's first slice, on return V's. */
+/* S = Q K^T, unscaled. On entry, `next` holds K's first slice, on return V's. */
 template <int D>
 __device__ static inline void scores_ahead(accumulators<D> *acc, ahead_memory<D> *smem,
                                            next_slice *next, const float *K, const float *V,
@@ -72,18 +72,18 @@ __device__ static inline void scores_ahead(accumulators<D> *acc, ahead_memory<D>
             acc->S[r][c] = 0.0f;
 #pragma unroll
     for (int k0 = 0; k0 < D; k0 += W) {
-        put<FA2_BC, W, W + PAD>(smem->fa2.slice, *next);
+        put<FA2_BC, W, W + PAD>(smem->tiles.slice, *next);
         if (k0 + W < D)
             fetch_keys<D>(next, K, keys, k0 + W, d);
         else
             fetch_values<D>(next, V, keys, 0, d);
-        add_scores<D, D == 64 ? 1 : 2>(acc, &smem->fa2, k0);  // D = 64: 2 would spill
+        add_scores<D, D == 64 ? 1 : 2>(acc, &smem->tiles, k0);  // D = 64 would spill
     }
 }
 
 template <int D>
 __device__ static inline void add_product_ahead(accumulators<D> *acc, weights<D> *P, const float *V,
-                                                int c, unsigned long long which)
+                                                int c, unsigned long long key_bits)
 {
     enum { R = accumulators<D>::R };
     const int group = (int)threadIdx.x % 32 / LANES;
@@ -94,7 +94,7 @@ __device__ static inline void add_product_ahead(accumulators<D> *acc, weights<D>
     __syncwarp();  // new ones are stored
 #pragma unroll 2
     for (int k = 0; k < LANES; k++) {
-        if (!(which >> (8 * c + k) & 1))
+        if (!(key_bits >> (8 * c + k) & 1))
             continue;
         float weight[R];
         for (int r = 0; r < R; r += 4) {
@@ -114,25 +114,25 @@ __device__ static inline void add_product_ahead(accumulators<D> *acc, weights<D>
     }
 }
 
-/* O += P V. `next` has V's first slice, on return the next K's. */
+/* O += P V. On entry, `next` holds V's first slice, on return the next K's. */
 template <int D>
 __device__ static inline void
 product_ahead(accumulators<D> *acc, ahead_memory<D> *smem, next_slice *next, const float *V,
-              int keys, int d, unsigned long long which, const float *next_K, int next_keys)
+              int keys, int d, unsigned long long key_bits, const float *next_K, int next_keys)
 {
     enum { V_KEYS = slices<D>::V_KEYS };
 #pragma unroll
     for (int c = 0; c < KEYS; c++) {
         const int first = 8 * c / V_KEYS * V_KEYS;
         if (8 * c == first) {
-            put<V_KEYS, D, D>(smem->fa2.slice, *next);
+            put<V_KEYS, D, D>(smem->tiles.slice, *next);
             if (first + V_KEYS < FA2_BC)
                 fetch_values<D>(next, V, keys, first + V_KEYS, d);
             else
                 fetch_keys<D>(next, next_K, next_keys, 0, d);
         }
-        add_product_ahead(acc, &smem->warp[threadIdx.x / 32], smem->fa2.slice + (8 * c - first) * D,
-                          c, which);
+        add_product_ahead(acc, &smem->warp[threadIdx.x / 32],
+                          smem->tiles.slice + (8 * c - first) * D, c, key_bits);
     }
 }
 

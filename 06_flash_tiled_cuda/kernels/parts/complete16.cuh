@@ -41,7 +41,7 @@ __device__ static inline bool is_attended(const struct attention &p,
 }
 
 /* V = 0 for keys without queries: 0 times NaN is NaN. Threads clear only what they copied. */
-template <class TRAITS, class ROWS>
+template <class TRAITS, class LAYOUT>
 __device__ static inline void zero_values(uint4 *V, const struct attention &p,
                                           const struct tile_of_queries &t, int j0)
 {
@@ -49,7 +49,7 @@ __device__ static inline void zero_values(uint4 *V, const struct attention &p,
     for (int n = (int)threadIdx.x; n < TRAITS::BC * TRAITS::ROW; n += TRAITS::THREADS) {
         const int r = n / TRAITS::ROW, j = j0 + r;
         if (j < (int)p.Nk && !is_attended(p, t, j))
-            V[ROWS::piece(r, n % TRAITS::ROW)] = make_uint4(0, 0, 0, 0);
+            V[LAYOUT::at(r, n % TRAITS::ROW)] = make_uint4(0, 0, 0, 0);
     }
 }
 
@@ -60,8 +60,8 @@ __device__ static inline size_t key_of_bit(int j0, int n)
 }
 
 template <class TRAITS>
-__device__ static inline void hide_beside_band(fragments<TRAITS> *acc, const struct attention &p,
-                                               const struct tile_of_queries &t, int j0)
+__device__ static inline void mask_outside_band(fragments<TRAITS> *acc, const struct attention &p,
+                                                const struct tile_of_queries &t, int j0)
 {
     const struct band band = attention_band(&p);
     const int first = j0 + tensor_column(), end = (int)p.Nk - first;
@@ -79,8 +79,8 @@ __device__ static inline void hide_beside_band(fragments<TRAITS> *acc, const str
 }
 
 template <class TRAITS>
-__device__ static inline void hide_unseen(fragments<TRAITS> *acc, const struct attention &p,
-                                          const struct tile_of_queries &t, int j0)
+__device__ static inline void mask_invisible(fragments<TRAITS> *acc, const struct attention &p,
+                                             const struct tile_of_queries &t, int j0)
 {
 #pragma unroll
     for (int x = 0; x < TRAITS::M_TILES; x++)
@@ -100,8 +100,8 @@ __device__ static inline void hide_unseen(fragments<TRAITS> *acc, const struct a
 }
 
 template <class TRAITS>
-__device__ static inline void drop(fragments<TRAITS> *acc, const struct attention &p,
-                                   const struct tile_of_queries &t, int j0)
+__device__ static inline void zero_dropped(fragments<TRAITS> *acc, const struct attention &p,
+                                           const struct tile_of_queries &t, int j0)
 {
 #pragma unroll
     for (int x = 0; x < TRAITS::M_TILES; x++)

@@ -7,7 +7,7 @@
  *     S[x][c][2 h + e]    row 16 x + 8 h + g of the warp, key 8 c + 2 t + e
  *     O[x][c][2 h + e]    the same row, element 8 c + 2 t + e
  *
- * so 4 lanes share a row. ROWS places chunk c of row r in shared memory.
+ * so 4 lanes share a row. LAYOUT places chunk c of row r in shared memory.
  */
 #ifndef FLASH_TILED_CUDA_FRAGMENTS_CUH
 #define FLASH_TILED_CUDA_FRAGMENTS_CUH
@@ -18,7 +18,7 @@
 enum { CHUNK = 8 };  // elements in 16 bytes
 static const unsigned WHOLE_WARP = 0xffffffff;
 
-/* D elements a row, BC keys a tile, M_TILES per warp, WARPS per block, BLOCKS per multiprocessor. */
+/* D elements per row, BC columns of S, M_TILES per warp, WARPS per block, BLOCKS per processor. */
 template <int D_, int BC_ = TENSOR_BC(D_), int M_TILES_ = 2, int WARPS_ = 4, int BLOCKS_ = 1>
 struct kernel_traits {
     enum {
@@ -39,7 +39,7 @@ template <class TRAITS> struct fragments {
     float m[TRAITS::M_TILES][2], l[TRAITS::M_TILES][2];
 };
 
-__device__ static inline int lane_of_warp(void)
+__device__ static inline int lane_id(void)
 {
     return (int)threadIdx.x % 32;
 }
@@ -51,28 +51,28 @@ template <class TRAITS> __device__ static inline int warp_row(void)
 
 template <class TRAITS> __device__ static inline int tensor_row(int x, int h)
 {
-    return warp_row<TRAITS>() + 16 * x + 8 * h + lane_of_warp() / 4;
+    return warp_row<TRAITS>() + 16 * x + 8 * h + lane_id() / 4;
 }
 
-__device__ static inline int tensor_column(void)
+__device__ static inline int tensor_column(void)  // of 8: 0, 2, 4 or 6
 {
-    return 2 * (lane_of_warp() % 4);
+    return 2 * (lane_id() % 4);
 }
 
 template <class TRAITS> struct linear_rows {
-    __device__ static inline int piece(int r, int c)
+    __device__ static inline int at(int r, int c)
     {
         return r * TRAITS::ROW + c;
     }
 };
 
-/* Rows >= `end` become 0, unread. */
-template <class TRAITS, class ROWS, class T>
+/* Zero-fills rows >= `end`. */
+template <class TRAITS, class LAYOUT, class T>
 __device__ static inline void load_tile(uint4 *to, const T *from, int count, int end)
 {
     for (int n = (int)threadIdx.x; n < count * TRAITS::ROW; n += TRAITS::THREADS) {
         const int r = n / TRAITS::ROW, c = n % TRAITS::ROW;
-        to[ROWS::piece(r, c)] = r < end ? ((const uint4 *)from)[n] : make_uint4(0, 0, 0, 0);
+        to[LAYOUT::at(r, c)] = r < end ? ((const uint4 *)from)[n] : make_uint4(0, 0, 0, 0);
     }
 }
 
@@ -94,10 +94,10 @@ template <class TRAITS> __device__ static inline void begin(fragments<TRAITS> *a
  * S = Q K^T, 16 elements at a time. An ldmatrix loads 16 keys of B = K^T. Swizzling repeats
  * every 8 rows, so other rows are at constant offsets.
  */
-template <class T, class ROWS, class TRAITS>
+template <class T, class LAYOUT, class TRAITS>
 __device__ static inline void tensor_scores(fragments<TRAITS> *acc, const uint4 *Q, const uint4 *K)
 {
-    const int lane = lane_of_warp(), first = warp_row<TRAITS>();
+    const int lane = lane_id(), first = warp_row<TRAITS>();
 #pragma unroll
     for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int c = 0; c < TRAITS::BC / 8; c++)
@@ -107,9 +107,9 @@ __device__ static inline void tensor_scores(fragments<TRAITS> *acc, const uint4 
     for (int k = 0; k < TRAITS::D / 16; k++) {
         // BEGIN SOLUTION
         unsigned q[TRAITS::M_TILES][4], key[TRAITS::BC / 16][4];
-        const uint4 *const row_of_Q = &Q[ROWS::piece(first + lane % 16, 2 * k + lane / 16)];
+        const uint4 *const row_of_Q = &Q[LAYOUT::at(first + lane % 16, 2 * k + lane / 16)];
         const uint4 *const row_of_K =
-            &K[ROWS::piece(lane / 16 * 8 + lane % 8, 2 * k + lane / 8 % 2)];
+            &K[LAYOUT::at(lane / 16 * 8 + lane % 8, 2 * k + lane / 8 % 2)];
         for (int x = 0; x < TRAITS::M_TILES; x++)
             ldmatrix(q[x], row_of_Q + 16 * x * TRAITS::ROW);
         for (int c = 0; c < TRAITS::BC / 16; c++)
@@ -124,13 +124,13 @@ __device__ static inline void tensor_scores(fragments<TRAITS> *acc, const uint4 
     }
 }
 
-__device__ static inline float four_max(float x)
+__device__ static inline float quad_max(float x)
 {
     x = fmaxf(x, __shfl_xor_sync(WHOLE_WARP, x, 1));
     return fmaxf(x, __shfl_xor_sync(WHOLE_WARP, x, 2));
 }
 
-__device__ static inline float four_sum(float x)
+__device__ static inline float quad_sum(float x)
 {
     x += __shfl_xor_sync(WHOLE_WARP, x, 1);
     return x + __shfl_xor_sync(WHOLE_WARP, x, 2);
@@ -160,7 +160,7 @@ template <class TRAITS> __device__ static inline void tensor_softmax(fragments<T
             float m_new = acc->m[x][h], sum = 0.0f;
             for (int c = 0; c < TRAITS::BC / 8; c++)
                 m_new = fmaxf(m_new, fmaxf(acc->S[x][c][2 * h], acc->S[x][c][2 * h + 1]));
-            m_new = four_max(m_new);
+            m_new = quad_max(m_new);
             for (int c = 0; c < TRAITS::BC / 8; c++)
                 for (int e = 2 * h; e < 2 * h + 2; e++) {
                     acc->S[x][c][e] = exp_minus(acc->S[x][c][e], m_new);
@@ -177,10 +177,10 @@ template <class TRAITS> __device__ static inline void tensor_softmax(fragments<T
 }
 
 /* O += P V, 16 keys at a time. Packed weights are a lane's part of A; ldmatrix transposes V. */
-template <class T, class ROWS, class TRAITS>
+template <class T, class LAYOUT, class TRAITS>
 __device__ static inline void tensor_product(fragments<TRAITS> *acc, const uint4 *V)
 {
-    const int lane = lane_of_warp();
+    const int lane = lane_id();
 #pragma unroll
     for (int k = 0; k < TRAITS::BC / 16; k++) {
         unsigned P[TRAITS::M_TILES][4], value[4];
@@ -193,7 +193,7 @@ __device__ static inline void tensor_product(fragments<TRAITS> *acc, const uint4
         // END SOLUTION
         // STUB: P[0][0] = P[0][1] = P[0][2] = P[0][3] = 0;
         for (int c = 0; c < TRAITS::D / 8; c += 2) {
-            ldmatrix_trans(value, &V[ROWS::piece(lane % 16, c + lane / 16) + 16 * k * TRAITS::ROW]);
+            ldmatrix_trans(value, &V[LAYOUT::at(lane % 16, c + lane / 16) + 16 * k * TRAITS::ROW]);
             for (int x = 0; x < TRAITS::M_TILES; x++) {
                 mma<T>(acc->O[x][c], P[x], value);
                 mma<T>(acc->O[x][c + 1], P[x], value + 2);
@@ -210,7 +210,7 @@ __device__ static inline void tensor_finish(const fragments<TRAITS> *acc, T *O, 
     for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
             const int i = i0 + tensor_row<TRAITS>(x, h);
-            const float l = four_sum(acc->l[x][h]), divisor = l == 0.0f ? 1.0f : l;
+            const float l = quad_sum(acc->l[x][h]), divisor = l == 0.0f ? 1.0f : l;
             if (i >= Nq)
                 continue;
             unsigned *const row = (unsigned *)(O + (size_t)i * TRAITS::D);

@@ -12,14 +12,14 @@ __device__ static inline bool lazy_weights(fragments<TRAITS> *acc, float k,
                                            float (&rescale)[TRAITS::M_TILES][2])
 {
     float m_new[TRAITS::M_TILES][2];
-    bool far = false;
+    bool exceeds = false;
 #pragma unroll
     for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
             m_new[x][h] = new_maximum(acc, x, h);
-            far = far || k * m_new[x][h] > k * acc->m[x][h] + RESCALE_THRESHOLD;
+            exceeds = exceeds || k * m_new[x][h] > k * acc->m[x][h] + RESCALE_THRESHOLD;
         }
-    const bool needs_rescale = __any_sync(WHOLE_WARP, far);  // one decision per warp
+    const bool needs_rescale = __any_sync(WHOLE_WARP, exceeds);  // one decision per warp
 #pragma unroll
     for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {

@@ -1,7 +1,7 @@
 /*
  * A producer, consumers, and the pipelines between them.
  *
- * Right margin: FlashAttention-2's Algorithm 1.
+ * Margin: FlashAttention-2's Algorithm 1.
  */
 #ifndef FLASH_TILED_CUDA_PERSISTENT_CUH
 #define FLASH_TILED_CUDA_PERSISTENT_CUH
@@ -15,9 +15,9 @@
 enum { STAGES = 2, PRODUCER = 128, CONSUMERS_BARRIER = 1, TURN = 2, NO_MORE = -1 };
 static_assert(STAGES >= 2, "a turn guarantees only that K of tile n - 2 was released");
 
-/* Attends to keys before Nk; head is NO_MORE after the last tile. */
+/* Attends to `attended` keys; head is NO_MORE after the last tile. */
 struct tile_of_queries {
-    int head, kv, i0, Nk, tiles;
+    int head, kv, i0, attended, tiles;
 };
 
 template <class TRAITS>
@@ -26,8 +26,8 @@ __device__ static inline struct tile_of_queries tile_number(const struct attenti
     if (number >= queue_length(&p, TRAITS::BR))
         return { NO_MORE, 0, 0, 0, 0 };
     const struct queued q = queue_at(&p, TRAITS::BR, number);
-    const int i0 = (int)q.i0, Nk = keys_attended(p, min(i0 + TRAITS::BR, (int)p.Nq) - 1);
-    return { (int)q.head, kv_head_index(p, q.head), i0, Nk, (Nk + TRAITS::BC - 1) / TRAITS::BC };
+    const int i0 = (int)q.i0, attended = keys_attended(p, min(i0 + TRAITS::BR, (int)p.Nq) - 1);
+    return { (int)q.head, kv_head_index(p, q.head), i0, attended, (attended + TRAITS::BC - 1) / TRAITS::BC };
 }
 
 struct persistent_block {
@@ -99,7 +99,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
     for (int taken = 0;; taken++) {                                          // 3
         block->Q.consumer_wait(taken);
         const struct tile_of_queries &given = block->given;
-        const int head = uniform(given.head), i0 = uniform(given.i0), Nk = uniform(given.Nk), tiles = uniform(given.tiles);
+        const int head = uniform(given.head), i0 = uniform(given.i0), attended = uniform(given.attended), tiles = uniform(given.tiles);
         if (head == NO_MORE)
             return;
         const int first_masked_key = uniform(keys_attended(p, i0 + warp_row<TRAITS>()));
@@ -131,7 +131,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
         }
         for (int n = 1; n < my_tiles; n++) {                                 // 6
             block->V.consumer_wait(done + n - 1);
-            wait_turn();                        // last: no turn is spent waiting
+            wait_turn();
             issue_scores<T>(&acc, Q, K_of(n));                               // 8
             issue_product<T>(&acc, P, V_of(n - 1));                          // 10, of tile n - 1
             pass_turn();
@@ -159,9 +159,9 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
             pass_turn();
             block->K.warpgroup_release(done + n);
         }
-        if (tiles * Bc > Nk && Nk < (int)p.Nk) {
+        if (tiles * Bc > attended && attended < (int)p.Nk) {
             block->V.consumer_wait(done + tiles - 1);
-            zero_values<TRAITS>(V_of(tiles - 1), Nk - (tiles - 1) * Bc);
+            zero_values<TRAITS>(V_of(tiles - 1), attended - (tiles - 1) * Bc);
             fence_async();
             barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
         }

@@ -7,32 +7,32 @@
 
 #include "06_flash_tiled_cuda/kernels/parts/swizzle.cuh"
 
-template <class TRAITS, class ROWS, class T>
+template <class TRAITS, class LAYOUT, class T>
 __device__ static inline void copy_tile(uint4 *to, const T *from, int count, int end)
 {
     for (int n = (int)threadIdx.x; n < count * TRAITS::ROW; n += TRAITS::THREADS) {
         const int r = n / TRAITS::ROW, c = n % TRAITS::ROW;
-        const bool there = r < end;
-        cp_async<16>(&to[ROWS::piece(r, c)], (const uint4 *)from + (there ? n : 0), there ? 16 : 0);
+        const bool valid = r < end;
+        cp_async<16>(&to[LAYOUT::at(r, c)], (const uint4 *)from + (valid ? n : 0), valid ? 16 : 0);
     }
 }
 
-/* K of round n. */
+/* K of iteration n; V follows it. */
 template <class TRAITS, int STAGES> __device__ static inline uint4 *stage_of(uint4 *smem, int n)
 {
     return smem + (TRAITS::BR + n % STAGES * 2 * TRAITS::BC) * TRAITS::ROW;
 }
 
-template <class TRAITS, int STAGES, class ROWS, class T>
-__device__ static inline void copy_keys(uint4 *smem, int round, const T *K, const T *V, int n,
+template <class TRAITS, int STAGES, class LAYOUT, class T>
+__device__ static inline void copy_keys(uint4 *smem, int iteration, const T *K, const T *V, int n,
                                         int Nk)
 {
-    uint4 *const to = stage_of<TRAITS, STAGES>(smem, round);
+    uint4 *const to = stage_of<TRAITS, STAGES>(smem, iteration);
     const int j0 = n * TRAITS::BC;
     if (j0 < Nk) {
-        copy_tile<TRAITS, ROWS>(to, K + (size_t)j0 * TRAITS::D, TRAITS::BC, Nk - j0);
-        copy_tile<TRAITS, ROWS>(to + TRAITS::BC * TRAITS::ROW, V + (size_t)j0 * TRAITS::D,
-                                TRAITS::BC, Nk - j0);
+        copy_tile<TRAITS, LAYOUT>(to, K + (size_t)j0 * TRAITS::D, TRAITS::BC, Nk - j0);
+        copy_tile<TRAITS, LAYOUT>(to + TRAITS::BC * TRAITS::ROW, V + (size_t)j0 * TRAITS::D,
+                                  TRAITS::BC, Nk - j0);
     }
     cp_async_commit();  // empty groups too: waits count groups
 }

@@ -24,14 +24,14 @@ __device__ static inline struct folded_scale fold(float scale)
              scale < 0.0f ? 0x80008000u : 0u };
 }
 
-/* Call between the wait for Q and a barrier. */
-template <class TRAITS, class ROWS>
+/* Call between the wait for Q and a barrier. Threads change only what they copied. */
+template <class TRAITS, class LAYOUT>
 __device__ static inline void flip_query_signs(uint4 *Q, const struct folded_scale &f)
 {
     for (int n = (int)threadIdx.x; n < TRAITS::BR * TRAITS::ROW; n += TRAITS::THREADS) {
-        uint4 *const piece = &Q[ROWS::piece(n / TRAITS::ROW, n % TRAITS::ROW)];
-        const uint4 q = *piece;
-        *piece = make_uint4((q.x & f.keep) ^ f.flip, (q.y & f.keep) ^ f.flip,
+        uint4 *const chunk = &Q[LAYOUT::at(n / TRAITS::ROW, n % TRAITS::ROW)];
+        const uint4 q = *chunk;
+        *chunk = make_uint4((q.x & f.keep) ^ f.flip, (q.y & f.keep) ^ f.flip,
                             (q.z & f.keep) ^ f.flip, (q.w & f.keep) ^ f.flip);
     }
 }
@@ -58,7 +58,7 @@ __device__ static inline float new_maximum(const fragments<TRAITS> *acc, int x, 
     float m = acc->m[x][h];
     for (int c = 0; c < TRAITS::BC / 8; c++)
         m = fmaxf(m, fmaxf(acc->S[x][c][2 * h], acc->S[x][c][2 * h + 1]));
-    return four_max(m);
+    return quad_max(m);
 }
 
 /* k m, or 0 for m = -inf, as -inf minus -inf is NaN. */

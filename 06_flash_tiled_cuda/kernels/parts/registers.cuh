@@ -48,7 +48,7 @@ template <int D> __device__ static inline int row_of(int r)
 }
 
 /* 0 past the row's end. */
-__device__ static inline float4 piece(const float *row, int x, int d)
+__device__ static inline float4 load_four(const float *row, int x, int d)
 {
     if (d % 4 == 0 && x < d)
         return *(const float4 *)(row + x);
@@ -60,14 +60,15 @@ __device__ static inline float4 piece(const float *row, int x, int d)
     return some;
 }
 
-/* Rows >= `end` become 0, unread. */
+/* Zero-fills rows >= `end`. */
 template <int ROWS, int WIDTH, int PITCH>
 __device__ static inline void load_rows(float *to, const float *from, int end, int x, int d)
 {
     for (int e = (int)threadIdx.x; e < ROWS * (WIDTH / 4); e += THREADS) {
         const int r = e / (WIDTH / 4), c = e % (WIDTH / 4) * 4;
-        *(float4 *)(to + r * PITCH + c) = r < end ? piece(from + (size_t)r * (size_t)d, x + c, d)
-                                                  : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        *(float4 *)(to + r * PITCH + c) = r < end
+                                              ? load_four(from + (size_t)r * (size_t)d, x + c, d)
+                                              : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     }
 }
 
@@ -132,7 +133,7 @@ __device__ static inline void mask_scores(accumulators<D> *acc, const struct att
     }
 }
 
-/* Each step doubles the lanes that agree. */
+/* Each step doubles the lanes that share a maximum. */
 __device__ static inline float row_max(float x)
 {
     // BEGIN SOLUTION
@@ -174,14 +175,14 @@ template <int D> __device__ static inline void softmax(accumulators<D> *acc)
     }
 }
 
-/* O += P V for keys 8 c to 8 c + 7 in `which`; lane k has the weights of key 8 c + k. */
+/* O += P V for those keys 8 c … 8 c + 7 in key_bits; lane k has the weights of key 8 c + k. */
 template <int D>
 __device__ static inline void add_product(accumulators<D> *acc, const float *V, int c,
-                                          unsigned long long which)
+                                          unsigned long long key_bits)
 {
 #pragma unroll 2
     for (int k = 0; k < LANES; k++) {
-        if (!(which >> (8 * c + k) & 1))
+        if (!(key_bits >> (8 * c + k) & 1))
             continue;
         float weight[accumulators<D>::R];
         for (int r = 0; r < accumulators<D>::R; r++)
@@ -198,7 +199,7 @@ __device__ static inline void add_product(accumulators<D> *acc, const float *V, 
 
 template <int D>
 __device__ static inline void product(accumulators<D> *acc, fast_memory<D> *smem, const float *V,
-                                      int keys, int d, unsigned long long which)
+                                      int keys, int d, unsigned long long key_bits)
 {
     enum { V_KEYS = slices<D>::V_KEYS };
 #pragma unroll
@@ -209,7 +210,7 @@ __device__ static inline void product(accumulators<D> *acc, fast_memory<D> *smem
             load_rows<V_KEYS, D, D>(smem->slice, V + (size_t)first * (size_t)d, keys - first, 0, d);
             __syncthreads();  // the slice is loaded
         }
-        add_product(acc, smem->slice + (8 * c - first) * D, c, which);
+        add_product(acc, smem->slice + (8 * c - first) * D, c, key_bits);
     }
 }
 

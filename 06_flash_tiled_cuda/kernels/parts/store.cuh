@@ -11,14 +11,14 @@
 enum { O_BOX = GROUP_ROWS * ROW_BYTES, STORE_BARRIER = 5 };  // of warpgroup 0
 enum { STORE_ROOM = 226 << 10 };                             // mbarriers need the rest of 227 kB
 
-/* EVERY: boxes per row. EACH: per warpgroup, one if rows do not fit. */
+/* ROW_BOXES: boxes per row. GROUP_BOXES: per warpgroup, one if rows do not fit. */
 template <class TRAITS, int STAGES> struct store_boxes {
     enum {
         TILES = (int)pipeline_bytes<TRAITS, STAGES>(),
         GROUPS = TRAITS::BR / GROUP_ROWS,
-        EVERY = TRAITS::D / BOX_WIDTH,
-        EACH = TILES + GROUPS * EVERY * O_BOX <= STORE_ROOM ? EVERY : 1,
-        BYTES = TILES + GROUPS * EACH * O_BOX
+        ROW_BOXES = TRAITS::D / BOX_WIDTH,
+        GROUP_BOXES = TILES + GROUPS * ROW_BOXES * O_BOX <= STORE_ROOM ? ROW_BOXES : 1,
+        BYTES = TILES + GROUPS * GROUP_BOXES * O_BOX
     };
 };
 
@@ -35,7 +35,7 @@ __device__ static inline void store_lse(const fragments<TRAITS> *acc, float (&in
 {
     for (int h = 0; h < 2; h++) {
         const int i = i0 + tensor_row<TRAITS>(0, h);
-        const float l = four_sum(acc->l[0][h]);
+        const float l = quad_sum(acc->l[0][h]);
         inverse[h] = reciprocal(l == 0.0f ? 1.0f : l);
         if (lse && tensor_column() == 0 && i < Nq)
             lse[i] = acc->m[0][h] + logf(l);
@@ -47,7 +47,7 @@ template <class T, class TRAITS>
 __device__ static inline void fill_box(const fragments<TRAITS> *acc, const float (&inverse)[2],
                                        unsigned char *box, int first)
 {
-    const int lane = lane_of_warp(), row = (int)threadIdx.x % 128 / 32 * 16 + lane % 16;
+    const int lane = lane_id(), row = (int)threadIdx.x % 128 / 32 * 16 + lane % 16;
     const int place = row * ROW_BYTES + (lane / 16 ^ row % 8) * 16;
 #pragma unroll
     for (int c = 0; c < 8; c += 2) {

@@ -45,10 +45,10 @@ __device__ static inline void tma_load_rows(unsigned char *to, const tensor_map 
 /* V = 0 in rows >= `from`: masked keys may be NaN. */
 template <class TRAITS> __device__ static inline void zero_values(unsigned char *V, int from)
 {
-    uint4 *const pieces = (uint4 *)V;
+    uint4 *const chunks = (uint4 *)V;
     for (int n = (int)threadIdx.x; n < TRAITS::BC * TRAITS::ROW; n += TRAITS::THREADS)
         if (n / 8 % TRAITS::BC >= from)
-            pieces[n] = make_uint4(0, 0, 0, 0);
+            chunks[n] = make_uint4(0, 0, 0, 0);
 }
 
 /* For query head n; 64-bit division is a call. */
@@ -63,7 +63,7 @@ template <int R, class A> __device__ static inline float (&flat(A &fragments))[R
     return *(float(*)[R]) & fragments;
 }
 
-/* Returns x, equal in a warp; after the shuffle the compiler computes with it once per warp. */
+/* Returns x, which is equal in a warp; after a shuffle, the compiler uses it once per warp. */
 __device__ static inline int uniform(int x)
 {
     return __shfl_sync(WHOLE_WARP, x, 0);
@@ -95,7 +95,7 @@ __device__ static inline const unsigned char *rows_of_group(const unsigned char 
     return matrix + warpgroup_number() * GROUP_ROWS * ROW_BYTES;
 }
 
-/* Issues S = Q K^T, 16 elements at a time, each time advancing descriptors by a constant. */
+/* Issues S = Q K^T, 16 elements at a time; descriptors advance by constants. */
 template <class T, class TRAITS>
 __device__ static inline void issue_scores(fragments<TRAITS> *acc, const unsigned char *Q,
                                            const unsigned char *K)
@@ -156,8 +156,8 @@ __device__ static inline void group_product(fragments<TRAITS> *acc, const unsign
 }
 
 /*
- * tensor_finish, but times 1 / l, as IEEE division is a call for extreme numbers; l is 0 or at
- * least 1.
+ * tensor_finish, but times 1 / l, as IEEE division calls a function for extreme numbers. l is 0 or
+ * at least 1.
  */
 template <class T, class TRAITS>
 __device__ static inline void group_finish(const fragments<TRAITS> *acc, T *O, float *lse, int i0,
@@ -167,7 +167,7 @@ __device__ static inline void group_finish(const fragments<TRAITS> *acc, T *O, f
     for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
             const int i = i0 + tensor_row<TRAITS>(x, h);
-            const float l = four_sum(acc->l[x][h]), inverse = reciprocal(l == 0.0f ? 1.0f : l);
+            const float l = quad_sum(acc->l[x][h]), inverse = reciprocal(l == 0.0f ? 1.0f : l);
             if (i >= Nq)
                 continue;
             unsigned *const row = (unsigned *)(O + (size_t)i * TRAITS::D);

@@ -13,8 +13,8 @@ typedef unsigned pair_bits;
 
 static const pair_bits EVERY_PAIR = 0xffff;
 
-__device__ static pair_bits which_count(const struct attention &p, const struct head &t, int i0,
-                                        int j0)
+__device__ static pair_bits visible_bits(const struct attention &p, const struct head &t, int i0,
+                                         int j0)
 {
     pair_bits bits = 0;
 #pragma unroll 1
@@ -27,8 +27,8 @@ __device__ static pair_bits which_count(const struct attention &p, const struct 
     return bits;
 }
 
-__device__ static pair_bits which_stay(const struct attention &p, const struct head &t, int i0,
-                                       int j0)
+__device__ static pair_bits kept_bits(const struct attention &p, const struct head &t, int i0,
+                                      int j0)
 {
     pair_bits bits = 0;
 #pragma unroll 1
@@ -42,26 +42,26 @@ __device__ static pair_bits which_stay(const struct attention &p, const struct h
 }
 
 __device__ static void masked_weights(pairs *S, const fast_memory *smem, float scale,
-                                      pair_bits count)
+                                      pair_bits unmasked)
 {
 #pragma unroll
     for (int r = 0; r < 4; r++)
         for (int c = 0; c < 4; c++)
-            S->of[r][c] = count >> (4 * r + c) & 1
+            S->of[r][c] = unmasked >> (4 * r + c) & 1
                               ? exp_minus(scale * S->of[r][c], smem->lse[y_of_thread() + SIDE * r])
                               : 0.0f;
 }
 
-__device__ static pairs drop(pairs X, pair_bits stay, float factor)
+__device__ static pairs apply_dropout(pairs X, pair_bits kept, float factor)
 {
 #pragma unroll
     for (int r = 0; r < 4; r++)
         for (int c = 0; c < 4; c++)
-            X.of[r][c] = stay >> (4 * r + c) & 1 ? factor * X.of[r][c] : 0.0f;
+            X.of[r][c] = kept >> (4 * r + c) & 1 ? factor * X.of[r][c] : 0.0f;
     return X;
 }
 
-__device__ static void add_what_counts(part *C, const fast_memory *smem)
+__device__ static void add_to_queries_masked(gradient_part *C, const fast_memory *smem)
 {
 #pragma unroll 1
     for (int j = 0; j < Bc; j++) {
@@ -81,7 +81,7 @@ __device__ static void load_nonempty_queries(fast_memory *smem, const float *fro
     for (int e = (int)threadIdx.x; e < Br * (SLICE / 4); e += THREADS) {
         const int r = e / (SLICE / 4), c = e % (SLICE / 4) * 4;
         const float4 none = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-        const float4 four = r < rows ? piece(from + (size_t)r * (size_t)d, k + c, d) : none;
+        const float4 four = r < rows ? load_four(from + (size_t)r * (size_t)d, k + c, d) : none;
         *(float4 *)&smem->A[r][c] = smem->lse[r] == -INFINITY ? none : four;
     }
 }
@@ -94,19 +94,20 @@ __device__ static enum tile_kind kind_of(const struct attention &p, const struct
 }
 
 template <int HEAD_DIM>
-__device__ static inline void
-complete_pairs(part (&dK)[HEAD_DIM / SLICE], part (&dV)[HEAD_DIM / SLICE], fast_memory *smem,
-               const struct attention &p, const struct head &t, int i0, int j0, float factor)
+__device__ static inline void complete_pairs(gradient_part (&dK)[HEAD_DIM / SLICE],
+                                             gradient_part (&dV)[HEAD_DIM / SLICE],
+                                             fast_memory *smem, const struct attention &p,
+                                             const struct head &t, int i0, int j0, float factor)
 {
     const int rows = min(Br, (int)p.Nq - i0), keys = min(Bc, (int)p.Nk - j0), d = (int)p.d;
     const float *Q = t.Q + (size_t)i0 * p.d, *dO = t.dO + (size_t)i0 * p.d;
     const float *K = t.K + (size_t)j0 * p.d, *V = t.V + (size_t)j0 * p.d;
-    const pair_bits count = which_count(p, t, i0, j0), stay = which_stay(p, t, i0, j0);
+    const pair_bits unmasked = visible_bits(p, t, i0, j0), kept = kept_bits(p, t, i0, j0);
     pairs P, dS = {};
     load_statistics(smem, t, i0, rows);
     scores<HEAD_DIM>(&P, smem, Q, rows, K, keys, d);  // pass 1
-    masked_weights(&P, smem, p.scale, count);
-    share(smem, drop(P, stay, factor));
+    masked_weights(&P, smem, p.scale, unmasked);
+    share(smem, apply_dropout(P, kept, factor));
 #pragma unroll
     for (int n = 0; n < HEAD_DIM / SLICE; n++) {  // pass 2
         __syncthreads();
@@ -116,7 +117,7 @@ complete_pairs(part (&dK)[HEAD_DIM / SLICE], part (&dV)[HEAD_DIM / SLICE], fast_
         add_to_keys(&dV[n], smem);
         add_pairs(&dS, smem);
     }
-    dS = drop(dS, stay, factor);
+    dS = apply_dropout(dS, kept, factor);
     score_gradients(&dS, P, smem);
     __syncthreads();
     share(smem, dS);
@@ -137,7 +138,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     const size_t group = p.H / p.Hkv;
     const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, keys = min(Bc, (int)p.Nk - j0);
     const float factor = (float)(1.0 / (1.0 - p.dropout));
-    part dK[HEAD_DIM / SLICE] = {}, dV[HEAD_DIM / SLICE] = {};
+    gradient_part dK[HEAD_DIM / SLICE] = {}, dV[HEAD_DIM / SLICE] = {};
     for (size_t n = blockIdx.y * group; n < (blockIdx.y + 1) * group; n++) {
         const struct head t = head_of(p, a, n);
         for (int i0 = 0; i0 < Nq; i0 += Br)
@@ -145,8 +146,8 @@ static __global__ void __launch_bounds__(THREADS, 1)
                 complete_pairs<HEAD_DIM>(dK, dV, &smem, p, t, i0, j0, factor);
     }
     const struct head t = head_of(p, a, blockIdx.y * group);
-    store_keys<HEAD_DIM>(dK, t.dK + (size_t)j0 * p.d, keys, p.scale, (int)p.d);
-    store_keys<HEAD_DIM>(dV, t.dV + (size_t)j0 * p.d, keys, 1.0f, (int)p.d);
+    store_key_gradients<HEAD_DIM>(dK, t.dK + (size_t)j0 * p.d, keys, p.scale, (int)p.d);
+    store_key_gradients<HEAD_DIM>(dV, t.dV + (size_t)j0 * p.d, keys, 1.0f, (int)p.d);
 }
 
 template <int HEAD_DIM>
@@ -159,7 +160,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     const int Nk = (int)p.Nk, d = (int)p.d;
     const float *Q = t.Q + (size_t)i0 * p.d, *dO = t.dO + (size_t)i0 * p.d;
     const float factor = (float)(1.0 / (1.0 - p.dropout));
-    part dQ[HEAD_DIM / SLICE] = {};
+    gradient_part dQ[HEAD_DIM / SLICE] = {};
     load_statistics(&smem, t, i0, rows);
     for (int j0 = 0; j0 < Nk; j0 += Bc) {
         const int keys = min(Bc, Nk - j0);
@@ -167,12 +168,12 @@ static __global__ void __launch_bounds__(THREADS, 1)
         if (kind == TILE_SKIPPED)
             continue;
         const float *K = t.K + (size_t)j0 * p.d, *V = t.V + (size_t)j0 * p.d;
-        const pair_bits count = which_count(p, t, i0, j0), stay = which_stay(p, t, i0, j0);
+        const pair_bits unmasked = visible_bits(p, t, i0, j0), kept = kept_bits(p, t, i0, j0);
         pairs P, dS;
         scores<HEAD_DIM>(&P, &smem, Q, rows, K, keys, d);  // pass 1
-        masked_weights(&P, &smem, p.scale, count);
+        masked_weights(&P, &smem, p.scale, unmasked);
         scores<HEAD_DIM>(&dS, &smem, dO, rows, V, keys, d);  // pass 2
-        dS = drop(dS, stay, factor);
+        dS = apply_dropout(dS, kept, factor);
         score_gradients(&dS, P, &smem);
         share(&smem, dS);
 #pragma unroll
@@ -183,10 +184,10 @@ static __global__ void __launch_bounds__(THREADS, 1)
             if (kind == TILE_FULL)
                 add_to_queries(&dQ[n], &smem);
             else
-                add_what_counts(&dQ[n], &smem);
+                add_to_queries_masked(&dQ[n], &smem);
         }
     }
-    store_queries<HEAD_DIM>(dQ, t.dQ + (size_t)i0 * p.d, rows, p.scale, d);
+    store_query_gradients<HEAD_DIM>(dQ, t.dQ + (size_t)i0 * p.d, rows, p.scale, d);
 }
 
 template <int HEAD_DIM>

@@ -4,7 +4,7 @@
  * Blocks are tiles of keys for dK and dV, then of queries for dQ: no atomics, but seven products,
  * not five.
  *
- * Right margin: FlashAttention-2's Algorithm 2.
+ * Margin: FlashAttention-2's Algorithm 2.
  */
 #include "07_backward/kernels/parts/tile.cuh"
 
@@ -18,8 +18,8 @@ static __global__ void __launch_bounds__(THREADS, 1)
     const struct head t = head_of(p, a, blockIdx.y);
     const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, Nk = (int)p.Nk, d = (int)p.d;
     const float *K = t.K + (size_t)j0 * p.d, *V = t.V + (size_t)j0 * p.d;    // 6
-    part dK[HEAD_DIM / SLICE] = {}, dV[HEAD_DIM / SLICE] = {};               // 7
-    for (int i0 = first_tile(p, j0); i0 < Nq; i0 += Br) {                    // 8
+    gradient_part dK[HEAD_DIM / SLICE] = {}, dV[HEAD_DIM / SLICE] = {};      // 7
+    for (int i0 = first_tile_start(p, j0); i0 < Nq; i0 += Br) {              // 8
         const int rows = min(Br, Nq - i0);
         const int keys = min(Bc, keys_attended(p, i0 + rows - 1) - j0);
         const float *Q = t.Q + (size_t)i0 * p.d, *dO = t.dO + (size_t)i0 * p.d;
@@ -48,8 +48,8 @@ static __global__ void __launch_bounds__(THREADS, 1)
             add_to_keys(&dK[n], &smem);                                      // 16
         }
     }
-    store_keys<HEAD_DIM>(dK, t.dK + (size_t)j0 * p.d, Nk - j0, p.scale, d);  // 18
-    store_keys<HEAD_DIM>(dV, t.dV + (size_t)j0 * p.d, Nk - j0, 1.0f, d);
+    store_key_gradients<HEAD_DIM>(dK, t.dK + (size_t)j0 * p.d, Nk - j0, p.scale, d);  // 18
+    store_key_gradients<HEAD_DIM>(dV, t.dV + (size_t)j0 * p.d, Nk - j0, 1.0f, d);
 }
 
 template <int HEAD_DIM>
@@ -59,12 +59,12 @@ static __global__ void __launch_bounds__(THREADS, 1)
     __shared__ fast_memory smem;
     const struct head t = head_of(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, rows = min(Br, (int)p.Nq - i0), d = (int)p.d;
-    const int Nk = keys_attended(p, i0 + rows - 1);
+    const int attended = keys_attended(p, i0 + rows - 1);
     const float *Q = t.Q + (size_t)i0 * p.d, *dO = t.dO + (size_t)i0 * p.d;
-    part dQ[HEAD_DIM / SLICE] = {};                                          // 3
+    gradient_part dQ[HEAD_DIM / SLICE] = {};                                 // 3
     load_statistics(&smem, t, i0, rows);                                     // 9
-    for (int j0 = 0; j0 < Nk; j0 += Bc) {
-        const int keys = min(Bc, Nk - j0);
+    for (int j0 = 0; j0 < attended; j0 += Bc) {
+        const int keys = min(Bc, attended - j0);
         const float *K = t.K + (size_t)j0 * p.d, *V = t.V + (size_t)j0 * p.d;
         pairs P, dS;
         scores<HEAD_DIM>(&P, &smem, Q, rows, K, keys, d);                    // 10, pass 1
@@ -80,7 +80,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
             add_to_queries(&dQ[n], &smem);                                   // 15
         }
     }
-    store_queries<HEAD_DIM>(dQ, t.dQ + (size_t)i0 * p.d, rows, p.scale, d);
+    store_query_gradients<HEAD_DIM>(dQ, t.dQ + (size_t)i0 * p.d, rows, p.scale, d);
 }
 
 // clang-format on

@@ -1,16 +1,16 @@
 /*
  * FlashAttention-2, backward.              2 Nq d + 2 Nk d + Nq + Tc (5 Nq d + 2 Nq) + 3 Tr Nk d accesses
  *
- * A block is a tile of keys, keeps dK and dV in registers, and adds to dQ atomically, in any
+ * A block has a tile of keys: it keeps dK and dV in registers, and adds to dQ atomically, in any
  * order. Three passes over 32 elements at a time, as K_j and V_j exceed 48 kB.
  *
- * Right margin: Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2.
+ * Margin: Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2.
  */
 #include "07_backward/kernels/parts/tile.cuh"
 
 // clang-format off
 
-__device__ static inline void add_atomically(float *to, const part &C, int rows, float scale, int k, int d)
+__device__ static inline void add_atomically(float *to, const gradient_part &C, int rows, float scale, int k, int d)
 {
     for (int r = 0; r < 4; r++)
         for (int e = 0; e < 2; e++) {
@@ -28,8 +28,8 @@ static __global__ void __launch_bounds__(THREADS, 1)
     const struct head t = head_of(p, a, blockIdx.y);
     const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, Nk = (int)p.Nk, d = (int)p.d;  // 5
     const float *K = t.K + (size_t)j0 * p.d, *V = t.V + (size_t)j0 * p.d;    // 6
-    part dK[HEAD_DIM / SLICE] = {}, dV[HEAD_DIM / SLICE] = {};               // 7
-    for (int i0 = first_tile(p, j0); i0 < Nq; i0 += Br) {                    // 8
+    gradient_part dK[HEAD_DIM / SLICE] = {}, dV[HEAD_DIM / SLICE] = {};      // 7
+    for (int i0 = first_tile_start(p, j0); i0 < Nq; i0 += Br) {              // 8
         const int rows = min(Br, Nq - i0);
         const int keys = min(Bc, keys_attended(p, i0 + rows - 1) - j0);
         const float *Q = t.Q + (size_t)i0 * p.d, *dO = t.dO + (size_t)i0 * p.d;
@@ -52,7 +52,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
         share(&smem, dS);
 #pragma unroll
         for (int n = 0; n < HEAD_DIM / SLICE; n++) {                         // pass 3
-            part dQ = {};
+            gradient_part dQ = {};
             __syncthreads();               // old slices are free
             load_slice(smem.A, Q, rows, n * SLICE, d);
             load_slice(smem.B, K, keys, n * SLICE, d);
@@ -62,8 +62,8 @@ static __global__ void __launch_bounds__(THREADS, 1)
             add_to_keys(&dK[n], &smem);                                      // 16
         }
     }
-    store_keys<HEAD_DIM>(dK, t.dK + (size_t)j0 * p.d, Nk - j0, p.scale, d);  // 18
-    store_keys<HEAD_DIM>(dV, t.dV + (size_t)j0 * p.d, Nk - j0, 1.0f, d);
+    store_key_gradients<HEAD_DIM>(dK, t.dK + (size_t)j0 * p.d, Nk - j0, p.scale, d);  // 18
+    store_key_gradients<HEAD_DIM>(dV, t.dV + (size_t)j0 * p.d, Nk - j0, 1.0f, d);
 }
 
 // clang-format on

@@ -5,7 +5,7 @@
  */
 #include "07_backward/kernels/parts/head.cuh"
 
-enum { SIDE = 16, ROWS = 128 };
+enum { SIDE = 16, ROWS_PER_BLOCK = 128 };
 
 __device__ static void pair_product(const struct attention &p, const float *A, const float *B,
                                     float factor, float *X)
@@ -34,7 +34,7 @@ static __global__ void standard_dP(struct attention p, struct backward_arrays a)
 static __global__ void standard_softmax(struct attention p, struct backward_arrays a)
 {
     const struct head t = head_of(p, a, blockIdx.y);
-    const size_t i = blockIdx.x * ROWS + threadIdx.x;
+    const size_t i = blockIdx.x * ROWS_PER_BLOCK + threadIdx.x;
     if (i >= p.Nq)
         return;
     float *const P = t.P + i * p.Nk, m = -INFINITY, l = 0.0f;
@@ -50,7 +50,7 @@ static __global__ void standard_softmax(struct attention p, struct backward_arra
 static __global__ void standard_dS(struct attention p, struct backward_arrays a)
 {
     const struct head t = head_of(p, a, blockIdx.y);
-    const size_t i = blockIdx.x * ROWS + threadIdx.x;
+    const size_t i = blockIdx.x * ROWS_PER_BLOCK + threadIdx.x;
     if (i >= p.Nq)
         return;
     const float *P = t.P + i * p.Nk;
@@ -96,17 +96,17 @@ extern "C" void LAUNCHER(backward_standard)(const struct attention *p,
     if (p->dtype != DTYPE_F32)
         not_compiled(__func__, "--dtype %s", dtype_name(p->dtype));
     const unsigned heads = (unsigned)(p->B * p->H);
-    const dim3 block(SIDE, SIDE), rows(ceil_div(p->Nq, ROWS), heads);
+    const dim3 block(SIDE, SIDE), rows(ceil_div(p->Nq, ROWS_PER_BLOCK), heads);
     const dim3 pairs(ceil_div(p->Nk, SIDE), ceil_div(p->Nq, SIDE), heads);
     const dim3 keys(ceil_div(p->d, SIDE), ceil_div(p->Nk, SIDE), heads);
     const dim3 queries(ceil_div(p->d, SIDE), ceil_div(p->Nq, SIDE), heads);
     standard_scores<<<pairs, block, 0, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
-    standard_softmax<<<rows, ROWS, 0, stream>>>(*p, *a);
+    standard_softmax<<<rows, ROWS_PER_BLOCK, 0, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
     standard_dP<<<pairs, block, 0, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
-    standard_dS<<<rows, ROWS, 0, stream>>>(*p, *a);
+    standard_dS<<<rows, ROWS_PER_BLOCK, 0, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());
     standard_keys<<<keys, block, 0, stream>>>(*p, *a);
     CHECK_CUDA(cudaGetLastError());

@@ -13,7 +13,7 @@ enum { STAGES = 2 };
 struct block_of_keys {
     int b, h;
     int j0, j1;
-    int tiles, steps;  // of a head; of the group
+    int head_tiles, group_tiles;
 };
 
 template <class TRAITS>
@@ -25,46 +25,46 @@ __device__ static inline struct block_of_keys block_of_keys_of(const struct atte
     t.h = head % Hkv * group;
     t.j0 = (int)blockIdx.x * TRAITS::KEYS;
     t.j1 = min(t.j0 + TRAITS::KEYS, (int)p.Nk);
-    t.tiles = (int)ceil_div(p.Nq, TRAITS::QUERIES);
-    t.steps = group * t.tiles;
+    t.head_tiles = (int)ceil_div(p.Nq, TRAITS::QUERIES);
+    t.group_tiles = group * t.head_tiles;
     return t;
 }
 
-/* A tile of queries: its number in the group; is it partial? */
-struct step {
-    int number;
+/* The tile's index in the group, and whether it needs masks. Rows past Nk need none: they are not stored. */
+struct query_tile {
+    int index;
     bool partial;
 };
 
 template <class TRAITS>
-__device__ static inline struct step next_step(const struct attention &p,
-                                               const struct block_of_keys &t, int number)
+__device__ static inline struct query_tile next_query_tile(const struct attention &p,
+                                                           const struct block_of_keys &t, int index)
 {
     enum { Br = TRAITS::QUERIES };
-    for (; number < t.steps; number++) {
-        const int i0 = number % t.tiles * Br, i1 = min(i0 + Br, (int)p.Nq);
-        const enum tile_kind kind = tile_kind(&p, (size_t)t.b, (size_t)(t.h + number / t.tiles),
+    for (; index < t.group_tiles; index++) {
+        const int i0 = index % t.head_tiles * Br, i1 = min(i0 + Br, (int)p.Nq);
+        const enum tile_kind kind = tile_kind(&p, (size_t)t.b, (size_t)(t.h + index / t.head_tiles),
                                               (size_t)i0, (size_t)i1, (size_t)t.j0, (size_t)t.j1);
         if (kind != TILE_SKIPPED)
-            return { number, kind == TILE_PARTIAL || i1 - i0 < Br };
+            return { index, kind == TILE_PARTIAL || i1 - i0 < Br };
     }
-    return { number, false };
+    return { index, false };
 }
 
-template <class T, class TRAITS, class ROWS>
-__device__ static inline void copy_step(uint4 *V, float *statistics, int round,
-                                        const struct attention &p, const struct backward_arrays &a,
-                                        const struct block_of_keys &t, int number)
+template <class T, class TRAITS, class LAYOUT>
+__device__ static inline void
+copy_query_tile(uint4 *V, float *statistics, int iteration, const struct attention &p,
+                const struct backward_arrays &a, const struct block_of_keys &t, int index)
 {
     enum { Br = TRAITS::QUERIES };
-    const bool there = number < t.steps;
-    const int n = there ? number % t.tiles : t.tiles, Nq = (int)p.Nq;
-    const size_t head = (size_t)t.b * p.H + (size_t)(there ? t.h + number / t.tiles : 0);
+    const bool valid = index < t.group_tiles;
+    const int n = valid ? index % t.head_tiles : t.head_tiles, Nq = (int)p.Nq;
+    const size_t head = (size_t)t.b * p.H + (size_t)(valid ? t.h + index / t.head_tiles : 0);
     const size_t row = head * p.Nq;
-    copy_statistics<TRAITS>(statistics + round % STAGES * 2 * Br, a.lse + row, a.D + row, n * Br,
-                            Br, Nq);
-    copy_keys<TRAITS, STAGES, ROWS>(V, round, (const T *)a.Q16 + row * TRAITS::D,
-                                    (const T *)a.dO16 + row * TRAITS::D, n, Nq);
+    copy_statistics<TRAITS>(statistics + iteration % STAGES * 2 * Br, a.lse + row, a.D + row,
+                            n * Br, Br, Nq);
+    copy_keys<TRAITS, STAGES, LAYOUT>(V, iteration, (const T *)a.Q16 + row * TRAITS::D,
+                                      (const T *)a.dO16 + row * TRAITS::D, n, Nq);
 }
 
 /*
@@ -103,48 +103,48 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
     const struct block_of_keys t = block_of_keys_of<TRAITS>(p);
     const int Nk = (int)p.Nk;
     const size_t first = (blockIdx.y * p.Nk + (size_t)t.j0) * HEAD_DIM;
-    const int mine = part::is_whole ? 0 : (int)blockIdx.z * part::D;
+    const int first_element = part::is_whole ? 0 : (int)blockIdx.z * part::D;
     const float factor = (float)(1.0 / (1.0 - p.dropout));
-    struct step step = next_step<TRAITS>(p, t, 0);
+    struct query_tile query_tile = next_query_tile<TRAITS>(p, t, 0);
     fragments<part> dK, dV;
     copy_tile<TRAITS, rows>(K, (const T *)a.K16 + first, Bc, Nk - t.j0);
     copy_tile<TRAITS, rows>(V, (const T *)a.V16 + first, Bc, Nk - t.j0);
-    copy_step<T, TRAITS, rows>(V, statistics, 0, p, a, t, step.number);
+    copy_query_tile<T, TRAITS, rows>(V, statistics, 0, p, a, t, query_tile.index);
     begin(&dK);
     begin(&dV);
-    for (int round = 0; step.number < t.steps; round++) {
-        const struct step next = next_step<TRAITS>(p, t, step.number + 1);
-        const struct tile_of_pairs tile = { t.b, t.h + step.number / t.tiles, t.j0,
-                                            step.number % t.tiles * Br };
-        uint4 *const Q = stage_of<TRAITS, STAGES>(V, round), *const dO = Q + Br * TRAITS::ROW;
-        const float *const lse = statistics + round % STAGES * 2 * Br, *const D_i = lse + Br;
+    for (int iteration = 0; query_tile.index < t.group_tiles; iteration++) {
+        const struct query_tile next = next_query_tile<TRAITS>(p, t, query_tile.index + 1);
+        const struct tile_of_pairs tile = { t.b, t.h + query_tile.index / t.head_tiles, t.j0,
+                                            query_tile.index % t.head_tiles * Br };
+        uint4 *const Q = stage_of<TRAITS, STAGES>(V, iteration), *const dO = Q + Br * TRAITS::ROW;
+        const float *const lse = statistics + iteration % STAGES * 2 * Br, *const D_i = lse + Br;
         cp_async_wait<0>();
-        if (step.partial)
-            blank_queries<TRAITS, rows>(Q, dO, p, tile, t.j1);
+        if (query_tile.partial)
+            zero_empty_queries<TRAITS, rows>(Q, dO, p, tile, t.j1);
         __syncthreads();
-        copy_step<T, TRAITS, rows>(V, statistics, round + 1, p, a, t, next.number);
+        copy_query_tile<T, TRAITS, rows>(V, statistics, iteration + 1, p, a, t, next.index);
         scores_of_rows<T, TRAITS>(&dV, K, Q);
-        weigh_columns(&dV, p.scale, lse);
-        if (step.partial)
-            forget_beside_band<KEYS>(&dV, p, tile, (int)p.Nq);
-        if (step.partial && (p.key_mask || p.block_mask))
-            forget_unseen<KEYS>(&dV, p, tile);
+        weights_by_columns(&dV, p.scale, lse);
+        if (query_tile.partial)
+            zero_outside_band<ROWS_ARE_KEYS>(&dV, p, tile, (int)p.Nq);
+        if (query_tile.partial && (p.key_mask || p.block_mask))
+            zero_invisible<ROWS_ARE_KEYS>(&dV, p, tile);
         kept_pairs<part> kept = {};
         if (p.dropout_threshold > 0)
-            draw_dropout<KEYS>(&kept, p, tile);
+            draw_dropout<ROWS_ARE_KEYS>(&kept, p, tile);
         scores_of_rows<T, TRAITS>(&dK, V, dO);
         if (p.dropout_threshold > 0)
             drop_pairs(&dK, kept, factor);
         dS_of_keys(&dK, dV, D_i);  // with the weights before dropout …
         if (p.dropout_threshold > 0)
             drop_pairs(&dV, kept, 1.0f);  // … and dV with those after it
-        tensor_product<T, rows>(&dV, dO + mine / CHUNK);
-        tensor_product<T, rows>(&dK, Q + mine / CHUNK);
-        step = next;
+        tensor_product<T, rows>(&dV, dO + first_element / CHUNK);
+        tensor_product<T, rows>(&dK, Q + first_element / CHUNK);
+        query_tile = next;
     }
     cp_async_wait<0>();
-    store_gradient(&dK, a.dK + first + mine, Nk - t.j0, p.scale);
-    store_gradient(&dV, a.dV + first + mine, Nk - t.j0, factor);
+    store_gradient(&dK, a.dK + first + first_element, Nk - t.j0, p.scale);
+    store_gradient(&dV, a.dV + first + first_element, Nk - t.j0, factor);
 }
 
 template <class T, class TRAITS>
@@ -168,25 +168,25 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
     copy_statistics<TRAITS>(lse, head.lse, head.D, i0, Br, Nq);
     copy_keys<TRAITS, STAGES, rows>(dO, 0, head.K, head.V, n, Nk);
     begin(&dQ);
-    for (int round = 0; n * Bc < Nk; round++) {
+    for (int iteration = 0; n * Bc < Nk; iteration++) {
         const int j0 = n * Bc, next = next_tile<Bc>(p, t, n + 1);
         const struct tile_of_pairs tile = { (int)t.b, (int)t.h, i0, j0 };
-        uint4 *const K = stage_of<TRAITS, STAGES>(dO, round), *const V = K + Bc * TRAITS::ROW;
+        uint4 *const K = stage_of<TRAITS, STAGES>(dO, iteration), *const V = K + Bc * TRAITS::ROW;
         const bool partial = j0 + Bc > Nk || kind_of(p, t, j0, min(j0 + Bc, Nk)) == TILE_PARTIAL;
         cp_async_wait<0>();
         if (partial)
-            zero_values<TRAITS, rows>(K, p, t, j0);  // K as chapter 06's V
+            zero_values<TRAITS, rows>(K, p, t, j0);  // as chapter 06 does V
         __syncthreads();
-        copy_keys<TRAITS, STAGES, rows>(dO, round + 1, head.K, head.V, next, Nk);
+        copy_keys<TRAITS, STAGES, rows>(dO, iteration + 1, head.K, head.V, next, Nk);
         tensor_scores<T, rows>(&P, Q, K);
-        weigh_rows(&P, p.scale, lse);
+        weights_by_rows(&P, p.scale, lse);
         if (partial)
-            forget_beside_band<QUERIES>(&P, p, tile, Nk);
+            zero_outside_band<ROWS_ARE_QUERIES>(&P, p, tile, Nk);
         if (partial && (p.key_mask || p.block_mask))
-            forget_unseen<QUERIES>(&P, p, tile);
+            zero_invisible<ROWS_ARE_QUERIES>(&P, p, tile);
         kept_pairs<TRAITS> kept = {};
         if (p.dropout_threshold > 0)
-            draw_dropout<QUERIES>(&kept, p, tile);
+            draw_dropout<ROWS_ARE_QUERIES>(&kept, p, tile);
         tensor_scores<T, rows>(&dQ, dO, V);
         if (p.dropout_threshold > 0)
             drop_pairs(&dQ, kept, factor);

@@ -2,10 +2,10 @@
  * Five products on tensor cores.    Nq d + 3 Nk d + Nq + Tc (3 Nq d + 2 Nq) accesses of 4 bytes
  *
  * Like recompute, with mma. dQ = dS K sums over keys, spread over warps, so each warp stores dS^T
- * in shared memory, and adds 16 of the d elements to dQ atomically (HAS_MORE_ON_90: in fours), one
- * round later.
+ * in shared memory, and adds 16 of the d elements to dQ atomically (COMPILED_FOR_90: in fours),
+ * one tile later.
  *
- * Right margin: FlashAttention-2's Algorithm 2.
+ * Margin: FlashAttention-2's Algorithm 2.
  */
 #include "07_backward/kernels/parts/tensor.cuh"
 
@@ -21,10 +21,10 @@ __device__ static inline void share_dS(uint4 *dS, const fragments<TRAITS> &acc)
     typedef rows_of_dS<TRAITS> rows;
 #pragma unroll
     for (int c = 0; c < TRAITS::BC / 8; c++) {
-        uint4 *const first = &dS[rows::piece(tensor_row<TRAITS>(0, 0), c)];
+        uint4 *const first = &dS[rows::at(tensor_row<TRAITS>(0, 0), c)];
         for (int x = 0; x < TRAITS::M_TILES; x++)
             for (int h = 0; h < 2; h++)
-                ((unsigned *)(first + rows::piece(16 * x + 8 * h, 0)))[tensor_column() / 2] =
+                ((unsigned *)(first + rows::at(16 * x + 8 * h, 0)))[tensor_column() / 2] =
                     pack<T>(acc.S[x][c][2 * h], acc.S[x][c][2 * h + 1]);
     }
 }
@@ -48,22 +48,22 @@ __device__ static inline float4 four_adjacent(float2 first, float2 other)
 }
 
 /* Queries at `to`, which attend to the tile's first `keys` keys. */
-template <class T, class TRAITS, class ROWS>
+template <class T, class TRAITS, class LAYOUT>
 __device__ static inline void add_to_queries(float *to, int queries, const uint4 *dS, const uint4 *K, int keys,
                                              float scale)
 {
     enum { M_TILES = TRAITS::QUERIES / 16, ROW_OF_DS = TRAITS::QUERIES / CHUNK };
     static_assert((int)TRAITS::D == 16 * TRAITS::WARPS, "a warp has 16 elements");
-    const int lane = lane_of_warp(), element = (int)threadIdx.x / 32 * 16;
+    const int lane = lane_id(), element = (int)threadIdx.x / 32 * 16;
     float dQ[M_TILES][2][4] = {};
 #pragma unroll 4
     for (int k = 0; 16 * k < keys; k++) {
         // BEGIN SOLUTION
         unsigned A[M_TILES][4], B[4];
         for (int x = 0; x < M_TILES; x++)
-            ldmatrix_trans(A[x], &dS[rows_of_dS<TRAITS>::piece(lane / 16 * 8 + lane % 8, 2 * x + lane / 8 % 2) +
+            ldmatrix_trans(A[x], &dS[rows_of_dS<TRAITS>::at(lane / 16 * 8 + lane % 8, 2 * x + lane / 8 % 2) +
                                      16 * k * ROW_OF_DS]);
-        ldmatrix_trans(B, &K[ROWS::piece(lane % 16, element / CHUNK + lane / 16) + 16 * k * TRAITS::ROW]);
+        ldmatrix_trans(B, &K[LAYOUT::at(lane % 16, element / CHUNK + lane / 16) + 16 * k * TRAITS::ROW]);
         if (16 * (k + 1) > keys)
             for (int r = 0; r < 4; r++)
                 B[r] = without_keys(B[r], 16 * k + r % 2 * 8 + tensor_column(), keys);
@@ -95,21 +95,21 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     typedef swizzled_rows<TRAITS> rows;
     extern __shared__ uint4 smem[];
     uint4 *const K = smem, *const V = K + Bc * TRAITS::ROW;
-    uint4 *const two_dS = V + (Bc + 2 * STAGES * Br) * TRAITS::ROW;
-    float *const statistics = (float *)(two_dS + 2 * DS);                    // lse, D, lse, D
+    uint4 *const dS_stages = V + (Bc + 2 * STAGES * Br) * TRAITS::ROW;
+    float *const statistics = (float *)(dS_stages + 2 * DS);                 // lse, D, lse, D
     const backward_head<T> t = backward_head_of<T>(p, a, blockIdx.y);
-    const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, Nk = keys_attended(p, Nq - 1);
+    const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, attended = keys_attended(p, Nq - 1);
     const int first = first_tile<Br>(p, j0);
     int n = first;
     const auto add_dQ_of = [&](int tile) {
         const int i0 = tile * Br, queries = min(Br, Nq - i0);
         const int keys = min(Bc, keys_attended(p, i0 + queries - 1) - j0);
-        const uint4 *const dS = two_dS + tile % 2 * DS;
+        const uint4 *const dS = dS_stages + tile % 2 * DS;
         add_to_queries<T, TRAITS, rows>(t.dQ + (size_t)i0 * HEAD_DIM, queries, dS, K, keys, p.scale);
     };
     fragments<TRAITS> dK, dV;
-    copy_tile<TRAITS, rows>(K, t.K + (size_t)j0 * HEAD_DIM, Bc, Nk - j0);    // 6
-    copy_tile<TRAITS, rows>(V, t.V + (size_t)j0 * HEAD_DIM, Bc, Nk - j0);
+    copy_tile<TRAITS, rows>(K, t.K + (size_t)j0 * HEAD_DIM, Bc, attended - j0);  // 6
+    copy_tile<TRAITS, rows>(V, t.V + (size_t)j0 * HEAD_DIM, Bc, attended - j0);
     copy_statistics<TRAITS>(statistics + n % STAGES * 2 * Br, t.lse, t.D, n * Br, Br, Nq);
     copy_keys<TRAITS, STAGES, rows>(V, n, t.Q, t.dO, n, Nq);                 // 9
     begin(&dK);                                                              // 7
@@ -128,7 +128,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         tensor_product<T, rows>(&dV, dO);                                    // 12
         tensor_scores<T, rows>(&dK, V, dO);                                  // 13
         dS_of_keys(&dK, dV, D_i);                                            // 14
-        share_dS<T>(two_dS + n % 2 * DS, dK);
+        share_dS<T>(dS_stages + n % 2 * DS, dK);
         tensor_product<T, rows>(&dK, Q);                                     // 16
     }
     cp_async_wait<0>();
@@ -165,9 +165,10 @@ static void launch(const struct attention *p, const struct backward_arrays *a, c
     enum { M_TILES = KEYS_M_TILES(HEAD_DIM), WARPS = KEYS_BC(HEAD_DIM) / 16 / M_TILES };
     typedef key_traits<HEAD_DIM, MMA_BR(HEAD_DIM), M_TILES, WARPS> large;
     typedef key_traits<HEAD_DIM, MMA_SMALL_BR(HEAD_DIM), M_TILES, WARPS> small;
-    int most = 0, device = current_device();
-    CHECK_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    if (bytes_of<large>() <= (size_t)most)
+    int max_shared = 0, device = current_device();
+    CHECK_CUDA(
+        cudaDeviceGetAttribute(&max_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    if (bytes_of<large>() <= (size_t)max_shared)
         launch_tile<T, large>(p, a, stream);
     else
         launch_tile<T, small>(p, a, stream);

@@ -6,7 +6,7 @@
  * Like deterministic, with mma. For dK and dV rows are keys, S^T = K Q^T; for dQ, queries. So P and
  * dS, packed, are the next product's A, and never leave registers.
  *
- * Right margin: FlashAttention-2's Algorithm 2.
+ * Margin: FlashAttention-2's Algorithm 2.
  */
 #include "07_backward/kernels/parts/tensor.cuh"
 
@@ -24,11 +24,11 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     uint4 *const K = smem, *const V = K + Bc * TRAITS::ROW;
     float *const statistics = (float *)(V + (Bc + 2 * STAGES * Br) * TRAITS::ROW);
     const backward_head<T> t = backward_head_of<T>(p, a, blockIdx.y);
-    const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, Nk = keys_attended(p, Nq - 1);
+    const int j0 = (int)blockIdx.x * Bc, Nq = (int)p.Nq, attended = keys_attended(p, Nq - 1);
     int n = first_tile<Br>(p, j0);
     fragments<TRAITS> dK, dV;
-    copy_tile<TRAITS, rows>(K, t.K + (size_t)j0 * HEAD_DIM, Bc, Nk - j0);    // 6
-    copy_tile<TRAITS, rows>(V, t.V + (size_t)j0 * HEAD_DIM, Bc, Nk - j0);
+    copy_tile<TRAITS, rows>(K, t.K + (size_t)j0 * HEAD_DIM, Bc, attended - j0);  // 6
+    copy_tile<TRAITS, rows>(V, t.V + (size_t)j0 * HEAD_DIM, Bc, attended - j0);
     copy_statistics<TRAITS>(statistics + n % STAGES * 2 * Br, t.lse, t.D, n * Br, Br, Nq);
     copy_keys<TRAITS, STAGES, rows>(V, n, t.Q, t.dO, n, Nq);                 // 9
     begin(&dK);                                                              // 7
@@ -63,17 +63,17 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
     float *const lse = (float *)(dO + (Br + 2 * STAGES * Bc) * TRAITS::ROW), *const D_i = lse + Br;
     const backward_head<T> t = backward_head_of<T>(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq;
-    const int Nk = keys_attended(p, min(i0 + Br, Nq) - 1);
+    const int attended = keys_attended(p, min(i0 + Br, Nq) - 1);
     fragments<TRAITS> P, dQ;
     copy_tile<TRAITS, rows>(Q, t.Q + (size_t)i0 * HEAD_DIM, Br, Nq - i0);    // 9
     copy_tile<TRAITS, rows>(dO, t.dO + (size_t)i0 * HEAD_DIM, Br, Nq - i0);
     copy_statistics<TRAITS>(lse, t.lse, t.D, i0, Br, Nq);
-    copy_keys<TRAITS, STAGES, rows>(dO, 0, t.K, t.V, 0, Nk);                 // 6
+    copy_keys<TRAITS, STAGES, rows>(dO, 0, t.K, t.V, 0, attended);           // 6
     begin(&dQ);
-    for (int n = 0; n * Bc < Nk; n++) {
+    for (int n = 0; n * Bc < attended; n++) {
         cp_async_wait<0>();
         __syncthreads();
-        copy_keys<TRAITS, STAGES, rows>(dO, n + 1, t.K, t.V, n + 1, Nk);     // 6
+        copy_keys<TRAITS, STAGES, rows>(dO, n + 1, t.K, t.V, n + 1, attended);  // 6
         const uint4 *const K = stage_of<TRAITS, STAGES>(dO, n), *const V = K + Bc * TRAITS::ROW;
         tensor_scores<T, rows>(&P, Q, K);                                    // 10
         weights_of_queries(&P, p, lse, i0, n * Bc);                          // 11

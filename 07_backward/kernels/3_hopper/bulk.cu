@@ -1,10 +1,10 @@
 /*
- * dQ added in bulk.                                                       accesses as wgmma
+ * dQ added in bulk.                                                       wgmma's accesses
  *
  * A tile of dQ becomes four boxes in shared memory, which the TMA adds to global memory while the
- * next one is computed.
+ * next tile is computed.
  *
- * Right margin: FlashAttention-2's Algorithm 2.
+ * Margin: FlashAttention-2's Algorithm 2.
  */
 #include "07_backward/kernels/parts/wgmma.cuh"
 
@@ -19,37 +19,37 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
     enum { Bc = TRAITS::KEYS, Br = TRAITS::QUERIES, HEAD_DIM = TRAITS::D };
     enum { K_BYTES = Bc * HEAD_DIM * 2, Q_BYTES = Br * HEAD_DIM * 2, DQ_BYTES = Br * HEAD_DIM * 4 };
     extern __shared__ __align__(1024) unsigned char smem[];
-    __shared__ uint64_t there[STAGES];
-    unsigned char *const K = smem, *const V = K + K_BYTES, *const two_Q = V + K_BYTES;  // Q, dO, Q, dO
-    unsigned char *const dS = two_Q + STAGES * 2 * Q_BYTES;
-    unsigned char *const two_dQ = dS + Bc * Br * 2;
-    float *const two_lse = (float *)(two_dQ + STAGES * DQ_BYTES);                       // lse, D, lse, D
+    __shared__ uint64_t loaded[STAGES];
+    unsigned char *const K = smem, *const V = K + K_BYTES, *const query_stages = V + K_BYTES;  // Q, dO, Q, dO
+    unsigned char *const dS = query_stages + STAGES * 2 * Q_BYTES;
+    unsigned char *const dQ_stages = dS + Bc * Br * 2;
+    float *const statistics = (float *)(dQ_stages + STAGES * DQ_BYTES);                 // lse, D, lse, D
     const int Nq = (int)p.Nq, j0 = (int)blockIdx.x * Bc, group = (int)p.H / (int)p.Hkv;
     const int last = (Nq - 1) / Br, rounds = (last - first_tile<Br>(p, j0) + 1) * group;
     const int first_head = (int)(blockIdx.y * p.H / p.Hkv);
     const auto head_of = [&](int r) { return first_head + r % group; };
     const auto row_of = [&](int r) { return (last - r / group) * Br; };
     const auto tma_load_queries = [&](int r) {
-        unsigned char *const Q = two_Q + r % STAGES * 2 * Q_BYTES;
-        mbarrier_arrive_expect(&there[r % STAGES], 2 * Q_BYTES + (r == 0 ? 2 * K_BYTES : 0));
-        tma_load_rows<Br, HEAD_DIM>(Q, &maps.Q, &there[r % STAGES], row_of(r), head_of(r));
-        tma_load_rows<Br, HEAD_DIM>(Q + Q_BYTES, &maps.dO, &there[r % STAGES], row_of(r), head_of(r));
+        unsigned char *const Q = query_stages + r % STAGES * 2 * Q_BYTES;
+        mbarrier_arrive_expect(&loaded[r % STAGES], 2 * Q_BYTES + (r == 0 ? 2 * K_BYTES : 0));
+        tma_load_rows<Br, HEAD_DIM>(Q, &maps.Q, &loaded[r % STAGES], row_of(r), head_of(r));
+        tma_load_rows<Br, HEAD_DIM>(Q + Q_BYTES, &maps.dO, &loaded[r % STAGES], row_of(r), head_of(r));
     };
     const auto load_statistics = [&](int r) {
         const size_t row = (size_t)head_of(r) * p.Nq;
-        copy_statistics<TRAITS>(two_lse + r % STAGES * 2 * Br, a.lse + row, a.D + row, row_of(r), Br, Nq);
+        copy_statistics<TRAITS>(statistics + r % STAGES * 2 * Br, a.lse + row, a.D + row, row_of(r), Br, Nq);
         cp_async_commit();
     };
     const unsigned char *const my_K = rows_of_group(K), *const my_V = rows_of_group(V);
     fragments<TRAITS> dK, dV;
     if (threadIdx.x == 0) {
         for (int s = 0; s < STAGES; s++)
-            mbarrier_init(&there[s], 1);
+            mbarrier_init(&loaded[s], 1);
         fence_async();
         if (rounds > 0) {
             tma_load_queries(0);                                             // 9
-            tma_load_rows<Bc, HEAD_DIM>(K, &maps.K, &there[0], j0, (int)blockIdx.y);  // 6
-            tma_load_rows<Bc, HEAD_DIM>(V, &maps.V, &there[0], j0, (int)blockIdx.y);
+            tma_load_rows<Bc, HEAD_DIM>(K, &maps.K, &loaded[0], j0, (int)blockIdx.y);  // 6
+            tma_load_rows<Bc, HEAD_DIM>(V, &maps.V, &loaded[0], j0, (int)blockIdx.y);
         }
     }
     if (rounds > 0)
@@ -59,8 +59,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
     begin(&dK);                                                              // 7
     begin(&dV);
     for (int r = 0; r < rounds; r++) {                                       // 8
-        const unsigned char *const Q = two_Q + r % STAGES * 2 * Q_BYTES, *const dO = Q + Q_BYTES;
-        const float *const lse = two_lse + r % STAGES * 2 * Br, *const D_i = lse + Br;
+        const unsigned char *const Q = query_stages + r % STAGES * 2 * Q_BYTES, *const dO = Q + Q_BYTES;
+        const float *const lse = statistics + r % STAGES * 2 * Br, *const D_i = lse + Br;
         const int i0 = row_of(r);
         unsigned P[Br / 16][4], packed[Br / 16][4];
         float dQ[32];
@@ -69,7 +69,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
                 tma_load_queries(r + 1);                                     // 9
             load_statistics(r + 1);
         }
-        mbarrier_wait(&there[r % STAGES], r / STAGES % 2);
+        mbarrier_wait(&loaded[r % STAGES], r / STAGES % 2);
         issue_scores<T>(&dV, my_K, Q);                                       // 10
         issue_scores<T>(&dK, my_V, dO);                                      // 13
         wgmma_wait<1>(flat<Br / 2>(dV.S));
@@ -85,20 +85,20 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
             bulk_wait_read<1>();  // dQ of two tiles ago has been read
         __syncthreads();  // dS is complete, scores have read K, and dQ has room
         if (const int keys = keys_attended(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
-            blank_keys<TRAITS>(K, keys);
+            zero_keys<TRAITS>(K, keys);
             fence_async();
             __syncthreads();
         }
         issue_dQ<T, TRAITS>(dQ, dS, K);                                      // 15
         issue_product<T>(&dK, packed, Q);                                    // 16
         wgmma_wait<1>(dQ, P);  // dQ is ready
-        share_dQ<TRAITS>(two_dQ + r % STAGES * DQ_BYTES, dQ, p.scale);
+        share_dQ<TRAITS>(dQ_stages + r % STAGES * DQ_BYTES, dQ, p.scale);
         fence_async();    // visible to the TMA
         wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O), packed);
         cp_async_wait<0>();
         __syncthreads();  // tile is free; next lse and D are loaded
         if (threadIdx.x == 0)
-            tma_add_dQ<TRAITS>(&maps.dQ, two_dQ + r % STAGES * DQ_BYTES, i0, head_of(r));
+            tma_add_dQ<TRAITS>(&maps.dQ, dQ_stages + r % STAGES * DQ_BYTES, i0, head_of(r));
     }
     if (threadIdx.x == 0)
         bulk_wait_read<0>();  // before the block exits

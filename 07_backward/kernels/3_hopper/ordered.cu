@@ -1,11 +1,9 @@
 /*
  * dQ in a fixed order: like roles, with the same bits every time.
  *
- * A head's blocks add to a tile of dQ in key order. A GPU starts blocks in any order, so each takes
- * its number when it starts: none waits for one that cannot. Numbers alternate between eight
- * heads, to shorten waits.
- *
- * Right margin: FlashAttention-2's Algorithm 2.
+ * A head's blocks add to a tile of dQ in key order. A GPU starts blocks in any order, so each draws
+ * its number when it starts, and waits only for blocks that have started. Numbers alternate between
+ * eight heads, to shorten waits.
  */
 #include "07_backward/kernels/parts/roles.cuh"
 #include "common/cuda/turns.h"
@@ -14,16 +12,16 @@
 
 static const unsigned HEADS_TOGETHER = 8;
 
-/* A counter per tile of dQ; the block's number in its head. */
+/* A counter per tile of dQ, per_head in each head. key_tile: our turn. */
 template <int Br> struct turns_of_block {
-    unsigned *first, of_a_head, block;
-    __device__ unsigned *of(int head, int i0) const { return first + (unsigned)head * of_a_head + (unsigned)(i0 / Br); }
+    unsigned *counters, per_head, key_tile;
+    __device__ unsigned *of(int head, int i0) const { return counters + (unsigned)head * per_head + (unsigned)(i0 / Br); }
     __device__ void wait(int head, int i0) const
     {
-        turn_wait(of(head, i0), block);
+        turn_wait(of(head, i0), key_tile);
         fence_async_global();  // make earlier blocks' additions visible
     }
-    __device__ void give(int head, int i0) const
+    __device__ void pass(int head, int i0) const
     {
         bulk_wait<0>();        // not only read: added
         turn_next(of(head, i0));
@@ -45,8 +43,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     const unsigned heads = gridDim.y - first_kv < HEADS_TOGETHER ? gridDim.y - first_kv : HEADS_TOGETHER;
     const int j0 = (int)(n / heads) * TRAITS::KEYS, kv = (int)(first_kv + n % heads);
     const turns_of_block<TRAITS::QUERIES> turns = { a.turns + 1, ceil_div(p.Nq, TRAITS::QUERIES), n / heads };
-    const auto leave = [&](const fragments<TRAITS> *dK, const fragments<TRAITS> *dV) { store_gradients(p, a, dK, dV, j0, kv); };
-    block_with_roles<T>(p, a, maps, smem, block, j0, kv, turns, leave);
+    const auto epilogue = [&](const fragments<TRAITS> *dK, const fragments<TRAITS> *dV) { store_gradients(p, a, dK, dV, j0, kv); };
+    block_with_roles<T>(p, a, maps, smem, block, j0, kv, turns, epilogue);
 }
 
 // clang-format on

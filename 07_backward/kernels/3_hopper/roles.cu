@@ -1,10 +1,8 @@
 /*
- * Warps with roles.                                                       accesses as bulk
+ * Warps with roles.                                                       bulk's accesses
  *
  * Two warpgroups multiply; warps of a third load Q and dO, load lse and D, or add dQ.
  * (FlashAttention-3's hopper/flash_bwd_kernel_sm90.h.)
- *
- * Right margin: FlashAttention-2's Algorithm 2.
  */
 #include "07_backward/kernels/parts/roles.cuh"
 
@@ -18,8 +16,8 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
     __shared__ struct roles_block block;
     roles_smem<TRAITS> &smem = *(roles_smem<TRAITS> *)smem_bytes;
     const int j0 = (int)blockIdx.x * TRAITS::KEYS, kv = (int)blockIdx.y;
-    const auto leave = [&](const fragments<TRAITS> *dK, const fragments<TRAITS> *dV) { store_gradients(p, a, dK, dV, j0, kv); };
-    block_with_roles<T>(p, a, maps, smem, block, j0, kv, no_turns(), leave);
+    const auto epilogue = [&](const fragments<TRAITS> *dK, const fragments<TRAITS> *dV) { store_gradients(p, a, dK, dV, j0, kv); };
+    block_with_roles<T>(p, a, maps, smem, block, j0, kv, no_turns(), epilogue);
 }
 
 // clang-format on

@@ -1,7 +1,7 @@
 /*
  * Gradients in the inputs' type: like roles, with fewer accesses.
  *
- * The TMA stores dK and dV from the memory of K and V. dQ is still summed in float32, since 16-bit
+ * The TMA stores dK and dV from the memory of K and V. dQ is summed in float32, as 16-bit
  * sums would lose too much precision; a last kernel rounds it.
  */
 #include "06_flash_tiled_cuda/kernels/parts/pipeline.cuh"
@@ -10,22 +10,22 @@
 
 // clang-format off
 
-/* Stores a warpgroup's 64 rows through its rows of `matrix`. */
+/* The TMA stores a warpgroup's 64 rows from its rows of `matrix`. The caller commits. */
 template <class T, class TRAITS>
 __device__ static inline void store_rows(const fragments<TRAITS> *acc, unsigned char *matrix, const tensor_map *map, float factor,
-                                         int key, int kv)
+                                         int j0, int kv)
 {
     const float factors[2] = { factor, factor };
-    const int group = (int)warpgroup_number();
-    unsigned char *const boxes = matrix + group * GROUP_ROWS * ROW_BYTES;
+    const int warpgroup = (int)warpgroup_number();
+    unsigned char *const boxes = matrix + warpgroup * GROUP_ROWS * ROW_BYTES;
 #pragma unroll
     for (int b = 0; b < TRAITS::D / BOX_WIDTH; b++)
         fill_box<T>(acc, factors, boxes + b * TRAITS::KEYS * ROW_BYTES, b * BOX_WIDTH / 8);
     fence_async();  // visible to the TMA
-    barrier_sync(STORE_BARRIER + group, 128);
+    barrier_sync(STORE_BARRIER + warpgroup, 128);
     if (threadIdx.x % 128 == 0)
         for (int b = 0; b < TRAITS::D / BOX_WIDTH; b++)
-            tma_store(map, boxes + b * TRAITS::KEYS * ROW_BYTES, b * BOX_WIDTH, key + group * GROUP_ROWS, kv);
+            tma_store(map, boxes + b * TRAITS::KEYS * ROW_BYTES, b * BOX_WIDTH, j0 + warpgroup * GROUP_ROWS, kv);
 }
 
 template <class T, class TRAITS>
@@ -49,12 +49,12 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
 
 // clang-format on
 
-enum { ROUND_THREADS = 256, ROUND_WIDE = 8 };
+enum { ROUNDING_THREADS = 256, ROUNDING_WIDTH = 8 };
 
 /* n is a multiple of 8. */
 template <class T> static __global__ void round_dQ(const float *sums, uint16_t *dQ, size_t n)
 {
-    const size_t k = ((size_t)blockIdx.x * ROUND_THREADS + threadIdx.x) * ROUND_WIDE;
+    const size_t k = ((size_t)blockIdx.x * ROUNDING_THREADS + threadIdx.x) * ROUNDING_WIDTH;
     if (k >= n)
         return;
     const float4 x = *(const float4 *)&sums[k], y = *(const float4 *)&sums[k + 4];
@@ -68,14 +68,14 @@ static void launch(const struct attention *p, const struct backward_arrays *a, c
     typedef key_traits<HEAD_DIM, HOPPER_QUERIES(HEAD_DIM), 1, HOPPER_KEYS / 16> shape;
     const dim3 grid(ceil_div(p->Nk, shape::KEYS), (unsigned)(p->B * p->Hkv));
     const size_t bytes = sizeof(roles_smem<shape>), n = p->B * p->H * p->Nq * p->d;
-    const unsigned blocks = ceil_div(n, ROUND_THREADS * ROUND_WIDE);
+    const unsigned blocks = ceil_div(n, ROUNDING_THREADS * ROUNDING_WIDTH);
     allow_shared<store_tile<T, shape>>(bytes);
     struct backward_maps maps = make_backward_maps<T, shape>(p, a);
     make_map<T>(&maps.dK, a->dK16, p->B * p->Hkv, p->Nk, p->d, GROUP_ROWS);
     make_map<T>(&maps.dV, a->dV16, p->B * p->Hkv, p->Nk, p->d, GROUP_ROWS);
     store_tile<T, shape><<<grid, shape::THREADS + PRODUCER, bytes, stream>>>(*p, *a, maps);
     CHECK_CUDA(cudaGetLastError());
-    round_dQ<T><<<blocks, ROUND_THREADS, 0, stream>>>(a->dQ, a->dQ16, n);
+    round_dQ<T><<<blocks, ROUNDING_THREADS, 0, stream>>>(a->dQ, a->dQ16, n);
     CHECK_CUDA(cudaGetLastError());
 }
 

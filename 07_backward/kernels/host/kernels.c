@@ -1,28 +1,56 @@
 /* Named cuda_…, because steps in C have the same names. */
-#include "07_backward/kernels/kernels.h"
+#include "06_flash_tiled_cuda/kernels/device/choice.h"
+#include "06_flash_tiled_cuda/kernels/device/run.h"
 #include "07_backward/kernels/host/run.h"
 #include "07_backward/program.h"
 
+/* Defines run_NAME and watch_NAME, which start the kernel called cuda_NAME. */
+#define KERNEL(name)                                                                             \
+    DECLARE_LAUNCHERS(backward_launcher, backward_##name)                                        \
+    static void run_##name(const struct attention *p, struct tile_size size, struct tensors x)   \
+    {                                                                                            \
+        (void)size;                                                                              \
+        cuda_step(cuda_named("cuda_" #name), p, x);                                              \
+    }                                                                                            \
+    static void watch_##name(const struct attention *p, struct tile_size size, struct tensors x) \
+    {                                                                                            \
+        kernel_instrumented(run_##name, CUDA_WATCH_TRAFFIC, p, size, x);                         \
+    }
 // clang-format off
-DECLARE_LAUNCHERS(backward_launcher, backward_standard)
-DECLARE_LAUNCHERS(backward_launcher, backward_recompute)
-DECLARE_LAUNCHERS(backward_launcher, backward_deterministic)
-DECLARE_LAUNCHERS(backward_launcher, backward_mma_split)
-DECLARE_LAUNCHERS(backward_launcher, backward_mma)
-DECLARE_LAUNCHERS(backward_launcher, backward_wgmma)
-DECLARE_LAUNCHERS(backward_launcher, backward_bulk)
-DECLARE_LAUNCHERS(backward_launcher, backward_roles)
-DECLARE_LAUNCHERS(backward_launcher, backward_store)
-DECLARE_LAUNCHERS(backward_launcher, backward_ordered)
-DECLARE_LAUNCHERS(backward_launcher, backward_complete)
+KERNEL(standard)
+KERNEL(recompute)
+KERNEL(deterministic)
+KERNEL(mma_split)
+KERNEL(mma)
+KERNEL(wgmma)
+KERNEL(bulk)
+KERNEL(roles)
+KERNEL(store)
+KERNEL(ordered)
+KERNEL(complete)
 // clang-format on
+
+#define RUNS(name)                                                                   \
+    .is_kernel = true, .run = run_##name, .watched = watch_##name, .stored = stored, \
+    .runs = &(const struct runs)                                                     \
+    {                                                                                \
+        LAUNCHERS(backward_##name)                                                   \
+    }
+
+/* Bytes stored in full besides gradients: P and dS or D, and what a kernel adds up or counts. */
+static size_t stored(const struct step *kernel, const struct attention *p)
+{
+    const unsigned stores = kernel->stores;
+    return sizeof(float) * attention_rows(p) * (stores & STORES_SCORES ? 2 * p->Nk : 1) +
+           (stores & STORES_COUNTERS ? turn_count(p) * sizeof(unsigned) : 0) +
+           (stores & STORES_SUMS ? dQ_bytes(p) : 0);
+}
 
 static const struct step rows[] = {
     {
         .name = "cuda_standard",
         .idea = "P and dS stored in global memory",
-        .is_kernel = true,
-        .runs = &(const struct runs){ LAUNCHERS(backward_standard) },
+        RUNS(standard),
         .formula = "(10 d + 11) / pair + …",
         .predict = predict_cuda_standard,
         .f32 = { .most = 128 },
@@ -32,8 +60,7 @@ static const struct step rows[] = {
     {
         .name = "cuda_recompute",
         .idea = "P from lse, dQ by atomic additions",
-        .is_kernel = true,
-        .runs = &(const struct runs){ LAUNCHERS(backward_recompute) },
+        RUNS(recompute),
         .formula = "5 Tc Nq d + 3 Tr Nk d + …",
         .predict = predict_cuda_recompute,
         .f32 = { .most = 128 },
@@ -43,8 +70,7 @@ static const struct step rows[] = {
     {
         .name = "cuda_deterministic",
         .idea = "two kernels, the same bits every time",
-        .is_kernel = true,
-        .runs = &(const struct runs){ LAUNCHERS(backward_deterministic) },
+        RUNS(deterministic),
         .formula = "5 Tc Nq d + 5 Tr Nk d + …",
         .predict = predict_cuda_deterministic,
         .f32 = { .most = 128 },
@@ -53,8 +79,7 @@ static const struct step rows[] = {
     {
         .name = "cuda_mma_split",
         .idea = "deterministic on tensor cores, in 16 bits",
-        .is_kernel = true,
-        .runs = &(const struct runs){ LAUNCHERS(backward_mma_split) },
+        RUNS(mma_split),
         .formula = "Tc Nq d + Tr Nk d + …",
         .predict = predict_cuda_mma_split,
         .f16 = { .only = { 64, 128 } },
@@ -63,8 +88,7 @@ static const struct step rows[] = {
     {
         .name = "cuda_mma",
         .idea = "… in one kernel, dS through shared memory",
-        .is_kernel = true,
-        .runs = &(const struct runs){ LAUNCHERS(backward_mma) },
+        RUNS(mma),
         .formula = "3 Tc Nq d + …",
         .predict = predict_cuda_mma,
         .f16 = { .only = { 64, 128 } },
@@ -74,8 +98,7 @@ static const struct step rows[] = {
     {
         .name = "cuda_wgmma",
         .idea = "Hopper: TMA copies and warpgroup MMA",
-        .is_kernel = true,
-        .runs = &(const struct runs){ LAUNCHERS(backward_wgmma) },
+        RUNS(wgmma),
         .formula = "3 Tc Nq d + …",
         .predict = predict_cuda_boxes,
         .f16 = { .only = { 64, 128 } },
@@ -86,8 +109,7 @@ static const struct step rows[] = {
     {
         .name = "cuda_bulk",
         .idea = "… and bulk additions to dQ, four boxes a tile",
-        .is_kernel = true,
-        .runs = &(const struct runs){ LAUNCHERS(backward_bulk) },
+        RUNS(bulk),
         .formula = "3 Tc Nq d + …",
         .predict = predict_cuda_boxes,
         .f16 = { .only = { 64, 128 } },
@@ -98,8 +120,7 @@ static const struct step rows[] = {
     {
         .name = "cuda_roles",
         .idea = "… and warps with roles, one barrier a round",
-        .is_kernel = true,
-        .runs = &(const struct runs){ LAUNCHERS(backward_roles) },
+        RUNS(roles),
         .formula = "3 Tc Nq d + …",
         .predict = predict_cuda_boxes,
         .f16 = { .only = { 64, 128 } },
@@ -110,8 +131,7 @@ static const struct step rows[] = {
     {
         .name = "cuda_store",
         .idea = "… and gradients in 16 bits, stored by TMA",
-        .is_kernel = true,
-        .runs = &(const struct runs){ LAUNCHERS(backward_store) },
+        RUNS(store),
         .formula = "3 Tc Nq d + …",
         .predict = predict_cuda_store,
         .f16 = { .only = { 64, 128 } },
@@ -123,8 +143,7 @@ static const struct step rows[] = {
     {
         .name = "cuda_ordered",
         .idea = "roles in a fixed order: the same bits every time",
-        .is_kernel = true,
-        .runs = &(const struct runs){ LAUNCHERS(backward_ordered) },
+        RUNS(ordered),
         .formula = "3 Tc Nq d + …",
         .predict = predict_cuda_boxes,
         .f16 = { .only = { 64, 128 } },
@@ -135,9 +154,9 @@ static const struct step rows[] = {
     {
         .name = "cuda_complete",
         .idea = "every option but --softcap",
-        .is_kernel = true,
-        .runs = &(const struct runs){ LAUNCHERS(backward_complete) },
+        RUNS(complete),
         .formula = "5 Tc Nq d + 5 Tr Nk d + …",
+        .formula_16 = "Tc Nq d + Tr Nk d + …",
         .predict = predict_cuda_complete,
         .f32 = { .most = 128 },
         .f16 = { .only = { 32, 64, 96, 128, 256 } },
@@ -148,6 +167,15 @@ static const struct step rows[] = {
 const struct step_table cuda_table = { rows, sizeof rows / sizeof rows[0], .first = -1,
                                        .width = 18 };
 const struct step_table *kernel_table = &cuda_table;
+
+const struct chapter cuda_chapter = {
+    .number = "07",
+    .title = "Backward",
+    .idea = "its kernels on a GPU, checked, then timed",
+    .table = &cuda_table,
+    .backward = true,
+    .unsupported = step_unsupported_here,
+};
 
 const struct step *cuda_named(const char *name)
 {

@@ -1,18 +1,11 @@
 #include "07_backward/kernels/host/run.h"
 #include "07_backward/kernels/parts/tensor_tiles.h"
 #include "07_backward/kernels/parts/tiles.h"
-#include "common/cuda/cpu.h"
-#include "common/measure/traffic.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static size_t min(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
-
-// ---- predictions --------------------------------------------------------------------------------
 
 void predict_cuda_standard(const struct attention *p, struct tile_size size, struct accesses *a)
 {
@@ -237,40 +230,4 @@ void predict_cuda_complete(const struct attention *p, struct tile_size size, str
         predict_two_kernels(p, tiles_of(p, true), a);
     else
         predict_split_16(p, tensor_counts_with_options(p), a);
-}
-
-// ---- counting -----------------------------------------------------------------------------------
-
-bool cuda_can_be_counted(const struct attention *p)
-{
-    return (double)attention_rows(p) * (double)p->Nk * (double)p->d <= 1e7;
-}
-
-enum { MOST_D = 128 };  // above, complete in 16 bits is another kernel
-
-const char *cuda_kernel_formula(const struct step *kernel, const struct attention *p)
-{
-    if (strcmp(kernel->name, "cuda_complete") != 0 || p->dtype == DTYPE_F32)
-        return kernel->formula;
-    return p->d > MOST_D ? "2 Tc Nq d + Tr Nk d + …" : cuda_named("cuda_mma_split")->formula;
-}
-
-struct count cuda_count(const struct step *kernel, const struct lab *lab)
-{
-    const struct attention *p = &lab->input.p;
-    const size_t rows = attention_rows(p);
-    struct count c = { .pairs = attention_pairs(p) };
-    traffic_reset();
-    cuda_cpu_watch(CUDA_WATCH_TRAFFIC);
-    struct on_device l = cuda_load(kernel, &device_instrumented, lab);
-    cuda_launch(&l);
-    cuda_cpu_watch(0);
-    kernel->predict(p, (struct tile_size){ 0, 0 }, &c.accesses);
-    cuda_unload(&l);
-    c.as_predicted = accesses_sum(&c.accesses, cuda_kernel_formula(kernel, p), &c.total);
-    c.slow_bytes = sizeof(float) * rows * (kernel->stores & STORES_SCORES ? 2 * p->Nk : 1);
-    c.slow_bytes += kernel->stores & STORES_COUNTERS ? turn_count(p) * sizeof(unsigned) : 0;
-    c.slow_bytes += kernel->stores & STORES_SUMS ? dQ_bytes(p) : 0;
-    traffic_reset();
-    return c;
 }

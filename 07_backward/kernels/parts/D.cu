@@ -1,12 +1,12 @@
 /*
  * D_i = sum over k of dO_ik O_ik, line 4 of FlashAttention-2's Algorithm 2.         2 Nq d + Nq accesses, in 16 bits Nq d + Nq
  *
- * A warp computes a row, or several in 16 bits, where a lane loads 8 elements. HAS_MORE_ON_90:
- * faster bfloat16.
+ * A warp computes a row, or several in 16 bits, where a lane loads 8 elements. COMPILED_FOR_90
+ *: bfloat16 converts faster.
  */
 #include "07_backward/kernels/parts/head.cuh"
 
-enum { WARPS = 8, WIDE = 8 };  // per block; elements per load
+enum { WARPS = 8, LOAD_WIDTH = 8 };  // per block; elements per load
 static const unsigned WHOLE_WARP = 0xffffffff;
 
 static __global__ void D_of_rows(struct attention p, const float *O, const float *dO, float *D)
@@ -26,17 +26,17 @@ static __global__ void D_of_rows(struct attention p, const float *O, const float
 
 /* LANES lanes per row; d % 8 = 0. */
 template <class T, int LANES>
-static __global__ void D_of_wide_rows(struct attention p, const T *O, const T *dO, float *D)
+static __global__ void D_with_wide_loads(struct attention p, const T *O, const T *dO, float *D)
 {
     const unsigned lane = threadIdx.x % LANES, rows = 32 * WARPS / LANES;
     const size_t i = blockIdx.x * rows + threadIdx.x / LANES, row = blockIdx.y * p.Nq + i;
     float sum = 0.0f;
-    if (i < p.Nq && lane * WIDE < p.d) {
-        alignas(16) T o[WIDE], g[WIDE];
-        *(uint4 *)o = *(const uint4 *)&O[row * p.d + lane * WIDE];
-        *(uint4 *)g = *(const uint4 *)&dO[row * p.d + lane * WIDE];
+    if (i < p.Nq && lane * LOAD_WIDTH < p.d) {
+        alignas(16) T o[LOAD_WIDTH], g[LOAD_WIDTH];
+        *(uint4 *)o = *(const uint4 *)&O[row * p.d + lane * LOAD_WIDTH];
+        *(uint4 *)g = *(const uint4 *)&dO[row * p.d + lane * LOAD_WIDTH];
 #pragma unroll
-        for (int k = 0; k < WIDE; k++)
+        for (int k = 0; k < LOAD_WIDTH; k++)
             sum += (float)g[k] * (float)o[k];
     }
     for (int step = LANES / 2; step > 0; step /= 2)
@@ -50,7 +50,7 @@ static void launch(const struct attention *p, const struct backward_arrays *a, c
 {
     const dim3 grid(ceil_div(p->Nq, 32 * WARPS / LANES), (unsigned)(p->B * p->H));
     const T *const O = (const T *)a->O16, *const dO = (const T *)a->dO16;
-    D_of_wide_rows<T, LANES><<<grid, 32 * WARPS, 0, stream>>>(*p, O, dO, a->D);
+    D_with_wide_loads<T, LANES><<<grid, 32 * WARPS, 0, stream>>>(*p, O, dO, a->D);
     CHECK_CUDA(cudaGetLastError());
 }
 

@@ -40,7 +40,7 @@ __device__ static inline int keys_attended(const struct attention &p, int i)
     return (int)(attended < 0 ? 0 : attended < Nk ? attended : Nk);
 }
 
-/* It and all later queries attend to key j. */
+/* The first query that attends to key j; Nq if none does. */
 __device__ static inline int first_query(const struct attention &p, int j)
 {
     const ptrdiff_t first = j - attention_band(&p).high, Nq = (ptrdiff_t)p.Nq;

@@ -8,28 +8,14 @@
 #include "06_flash_tiled_cuda/kernels/parts/complete16.cuh"
 #include "07_backward/kernels/parts/tensor.cuh"
 
-enum side { QUERIES, KEYS };
+enum row_kind { ROWS_ARE_QUERIES, ROWS_ARE_KEYS };
 
 struct tile_of_pairs {
     int b, h, row, column;
 };
 
 template <class TRAITS>
-__device__ static inline void weigh_columns(fragments<TRAITS> *acc, float scale, const float *lse)
-{
-    const float k = scale * LOG2E;
-#pragma unroll
-    for (int c = 0; c < TRAITS::BC / 8; c++)
-        for (int e = 0; e < 2; e++) {
-            const float lse_i = lse[8 * c + tensor_column() + e];
-            for (int x = 0; x < TRAITS::M_TILES; x++)
-                for (int s = e; s < 4; s += 2)
-                    acc->S[x][c][s] = weight_of(acc->S[x][c][s], k, lse_i);
-        }
-}
-
-template <class TRAITS>
-__device__ static inline void weigh_rows(fragments<TRAITS> *acc, float scale, const float *lse)
+__device__ static inline void weights_by_rows(fragments<TRAITS> *acc, float scale, const float *lse)
 {
     const float k = scale * LOG2E;
 #pragma unroll
@@ -42,13 +28,13 @@ __device__ static inline void weigh_rows(fragments<TRAITS> *acc, float scale, co
         }
 }
 
-template <enum side ROWS, class TRAITS>
-__device__ static inline void forget_beside_band(fragments<TRAITS> *acc, const struct attention &p,
-                                                 const struct tile_of_pairs &t, int columns)
+template <enum row_kind ROW_KIND, class TRAITS>
+__device__ static inline void zero_outside_band(fragments<TRAITS> *acc, const struct attention &p,
+                                                const struct tile_of_pairs &t, int columns)
 {
     const struct band band = attention_band(&p);  // key minus query
-    const int nearest = (int)(ROWS == QUERIES ? band.low : -band.high);
-    const int farthest = (int)(ROWS == QUERIES ? band.high : -band.low);
+    const int nearest = (int)(ROW_KIND == ROWS_ARE_QUERIES ? band.low : -band.high);
+    const int farthest = (int)(ROW_KIND == ROWS_ARE_QUERIES ? band.high : -band.low);
     const int first = t.column + tensor_column(), last = columns - 1 - first;
 #pragma unroll
     for (int x = 0; x < TRAITS::M_TILES; x++)
@@ -67,18 +53,18 @@ struct pair_of_rows {
 };
 
 /* The pair of a lane's bit n: n / 2 is the group of 8 columns, n % 2 the column in it. */
-template <enum side ROWS>
+template <enum row_kind ROW_KIND>
 __device__ static inline struct pair_of_rows pair_of_bit(const struct tile_of_pairs &t, int row,
                                                          int n)
 {
     const size_t r = (size_t)(t.row + row);
     const size_t c = (size_t)(t.column + n / 2 * 8 + tensor_column() + n % 2);
-    return ROWS == QUERIES ? pair_of_rows{ r, c } : pair_of_rows{ c, r };
+    return ROW_KIND == ROWS_ARE_QUERIES ? pair_of_rows{ r, c } : pair_of_rows{ c, r };
 }
 
-template <enum side ROWS, class TRAITS>
-__device__ static inline void forget_unseen(fragments<TRAITS> *acc, const struct attention &p,
-                                            const struct tile_of_pairs &t)
+template <enum row_kind ROW_KIND, class TRAITS>
+__device__ static inline void zero_invisible(fragments<TRAITS> *acc, const struct attention &p,
+                                             const struct tile_of_pairs &t)
 {
 #pragma unroll
     for (int x = 0; x < TRAITS::M_TILES; x++)
@@ -86,7 +72,7 @@ __device__ static inline void forget_unseen(fragments<TRAITS> *acc, const struct
             unsigned bits = 0;
 #pragma unroll 1
             for (int n = 0; n < TRAITS::BC / 4; n++) {
-                const struct pair_of_rows a = pair_of_bit<ROWS>(t, tensor_row<TRAITS>(x, h), n);
+                const struct pair_of_rows a = pair_of_bit<ROW_KIND>(t, tensor_row<TRAITS>(x, h), n);
                 if (a.i < p.Nq && a.j < p.Nk && visible(&p, (size_t)t.b, (size_t)t.h, a.i, a.j))
                     bits |= 1u << n;
             }
@@ -100,7 +86,7 @@ template <class TRAITS> struct kept_pairs {
     unsigned of[TRAITS::M_TILES][2];
 };
 
-template <enum side ROWS, class TRAITS>
+template <enum row_kind ROW_KIND, class TRAITS>
 __device__ static inline void draw_dropout(kept_pairs<TRAITS> *kept, const struct attention &p,
                                            const struct tile_of_pairs &t)
 {
@@ -110,7 +96,7 @@ __device__ static inline void draw_dropout(kept_pairs<TRAITS> *kept, const struc
             unsigned bits = 0;
 #pragma unroll 1
             for (int n = 0; n < TRAITS::BC / 4; n++) {
-                const struct pair_of_rows a = pair_of_bit<ROWS>(t, tensor_row<TRAITS>(x, h), n);
+                const struct pair_of_rows a = pair_of_bit<ROW_KIND>(t, tensor_row<TRAITS>(x, h), n);
                 bits |= (unsigned)dropout_keeps(&p, (size_t)t.b, (size_t)t.h, a.i, a.j) << n;
             }
             kept->of[x][h] = bits;
@@ -130,8 +116,8 @@ __device__ static inline void drop_pairs(fragments<TRAITS> *acc, const kept_pair
             }
 }
 
-__device__ static inline bool sees_any(const struct attention &p, int b, int h, int i, int j0,
-                                       int j1)
+__device__ static inline bool attends_to_any(const struct attention &p, int b, int h, int i, int j0,
+                                             int j1)
 {
     const struct band band = attention_band(&p);
     const int end = min(j1, i + (int)band.high + 1), low = i + (int)band.low;
@@ -141,16 +127,16 @@ __device__ static inline bool sees_any(const struct attention &p, int b, int h, 
     return false;
 }
 
-/* Q = dO = 0 for queries (columns) without keys in the tile. */
-template <class TRAITS, class ROWS>
-__device__ static inline void blank_queries(uint4 *Q, uint4 *dO, const struct attention &p,
-                                            const struct tile_of_pairs &t, int end)
+/* Q = dO = 0 for queries (columns) without keys in the tile, as they may be NaN. */
+template <class TRAITS, class LAYOUT>
+__device__ static inline void zero_empty_queries(uint4 *Q, uint4 *dO, const struct attention &p,
+                                                 const struct tile_of_pairs &t, int end)
 {
 #pragma unroll 1
     for (int n = (int)threadIdx.x; n < TRAITS::BC * TRAITS::ROW; n += TRAITS::THREADS) {
-        const int r = n / TRAITS::ROW, i = t.column + r, piece = ROWS::piece(r, n % TRAITS::ROW);
-        if (i < (int)p.Nq && !sees_any(p, t.b, t.h, i, t.row, end))
-            Q[piece] = dO[piece] = make_uint4(0, 0, 0, 0);
+        const int r = n / TRAITS::ROW, i = t.column + r, chunk = LAYOUT::at(r, n % TRAITS::ROW);
+        if (i < (int)p.Nq && !attends_to_any(p, t.b, t.h, i, t.row, end))
+            Q[chunk] = dO[chunk] = make_uint4(0, 0, 0, 0);
     }
 }
 

@@ -1,3 +1,4 @@
+/* Margin: FlashAttention-2's Algorithm 2. */
 #ifndef BACKWARD_ROLES_CUH
 #define BACKWARD_ROLES_CUH
 
@@ -8,7 +9,7 @@
 
 enum { STAGES = 2, PRODUCER = 128, CONSUMERS_BARRIER = 1 };
 enum { PRODUCER_REGS = 24, CONSUMER_REGS = 240 };  // registers per thread
-enum { QUERIES_WARP = HOPPER_KEYS / 16, DQ_WARP, STATISTICS_WARPS };  // after 8 consumers; the last are two
+enum { QUERIES_WARP = HOPPER_KEYS / 16, DQ_WARP, STATISTICS_WARPS };  // after 8 warps of consumers; statistics take two
 
 template <class TRAITS> struct roles_smem {
     enum { Bc = TRAITS::KEYS, Br = TRAITS::QUERIES, K_BYTES = Bc * TRAITS::D * 2, Q_BYTES = Br * TRAITS::D * 2 };
@@ -36,7 +37,7 @@ __device__ static inline void each_tile(const struct attention &p, int j0, int f
 
 struct no_turns {
     __device__ void wait(int, int) const {}
-    __device__ void give(int, int) const {}
+    __device__ void pass(int, int) const {}
 };
 
 template <class TRAITS>
@@ -49,13 +50,13 @@ __device__ static inline void store_gradients(const struct attention &p, const s
 }
 
 /*
- * Keys from j0 of head kv. One thread calls turns.wait(head, i0) and turns.give around adding a
- * tile of dQ.
+ * Processes a tile of keys at j0 of head kv, then calls epilogue(&dK, &dV). One thread calls
+ * turns.wait(head, i0) and turns.pass around adding a tile of dQ.
  */
-template <class T, class TRAITS, class TURNS, class LEAVE>
+template <class T, class TRAITS, class TURNS, class EPILOGUE>
 __device__ static inline void block_with_roles(const struct attention &p, const struct backward_arrays &a,
                                                const struct backward_maps &maps, roles_smem<TRAITS> &smem,
-                                               struct roles_block &block, int j0, int kv, TURNS turns, LEAVE leave)
+                                               struct roles_block &block, int j0, int kv, TURNS turns, EPILOGUE epilogue)
 {
     enum { Bc = TRAITS::KEYS, Br = TRAITS::QUERIES, HEAD_DIM = TRAITS::D };
     const int Nq = (int)p.Nq;
@@ -105,7 +106,7 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
                 block.dQ[0].consumer_release(r);
                 bulk_wait_read<0>();
                 block.dQ[1].consumer_release(r);
-                turns.give(head, i0);
+                turns.pass(head, i0);
             });
         return;
     }
@@ -132,7 +133,7 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
         wgmma_wait<0>(flat<Br / 2>(dK.S));
         dS_of_full_tile(&dK, dV, statistics.D);                              // 14
         if (!full)
-            drop_dS(&dK, dV);
+            zero_masked_dS(&dK, dV);
         pack_weights<T>(&dV, P);  // not earlier: it doubles P's registers
         pack_weights<T>(&dK, packed);
         issue_product<T>(&dV, P, dO);                                        // 12
@@ -140,7 +141,7 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
         fence_async();
         barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // dS is complete; scores have read K
         if (const int keys = full ? Bc : keys_attended(p, min(i0 + Br, Nq) - 1) - j0; keys < Bc) {
-            blank_keys<TRAITS>(smem.K, keys);
+            zero_keys<TRAITS>(smem.K, keys);
             fence_async();
             barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
         }
@@ -149,12 +150,12 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
         wgmma_wait<1>(dQ, P);  // dQ is ready; dK still runs
         my_dQ.producer_acquire(r);
         share_dQ<TRAITS>(smem.dQ, dQ, p.scale);
-        fence_async();      // and to the TMA
+        fence_async();      // visible to the TMA
         my_dQ.producer_arrive(r);
         wgmma_wait<0>(flat<HEAD_DIM / 2>(dK.O), flat<HEAD_DIM / 2>(dV.O), packed);
         block.queries.warpgroup_release(r);  // lse and D were read before the round's barrier
     });
-    leave(&dK, &dV);                                                         // 18
+    epilogue(&dK, &dV);                                                      // 18
 }
 
 // clang-format on

@@ -43,7 +43,7 @@ backward_head_of(const struct attention &p, const struct backward_arrays &a, siz
              a.dV + key * p.d };
 }
 
-/* Its number, past the last if none attends to key j. */
+/* The index of the first tile that attends to key j; past the last if none does. */
 template <int Br> __device__ static inline int first_tile(const struct attention &p, int j)
 {
     const ptrdiff_t first = j - attention_band(&p).high;
@@ -57,8 +57,8 @@ __device__ static inline void copy_statistics(float *to, const float *lse, const
 {
     for (int n = (int)threadIdx.x; n < 2 * count; n += TRAITS::THREADS) {
         const int i = i0 + n % count;
-        const bool there = i < Nq;
-        cp_async<4>(&to[n], (n < count ? lse : D) + (there ? i : 0), there ? 4 : 0);
+        const bool valid = i < Nq;
+        cp_async<4>(&to[n], (n < count ? lse : D) + (valid ? i : 0), valid ? 4 : 0);
     }
 }
 
@@ -76,7 +76,8 @@ __device__ static inline float dS_of(float P, float dP, float D)
 
 /* Unmasked. Columns are queries. */
 template <class TRAITS>
-__device__ static inline void weights_of_all(fragments<TRAITS> *acc, float scale, const float *lse)
+__device__ static inline void weights_by_columns(fragments<TRAITS> *acc, float scale,
+                                                 const float *lse)
 {
     const float k = scale * LOG2E;
 #pragma unroll
@@ -99,8 +100,8 @@ __device__ static inline void zero_masked(fragments<TRAITS> *acc, const struct a
     for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
             const int j = j0 + tensor_row<TRAITS>(x, h);
-            const ptrdiff_t seen_from = j - attention_band(&p).high - i0 - tensor_column();
-            const int first = j >= (int)p.Nk ? end : seen_from > 0 ? (int)seen_from : 0;
+            const ptrdiff_t first_visible = j - attention_band(&p).high - i0 - tensor_column();
+            const int first = j >= (int)p.Nk ? end : first_visible > 0 ? (int)first_visible : 0;
             for (int c = 0; c < TRAITS::BC / 8; c++)
                 for (int e = 0; e < 2; e++)
                     if (8 * c + e < first || 8 * c + e >= end)
@@ -112,7 +113,7 @@ template <class TRAITS>
 __device__ static inline void weights_of_keys(fragments<TRAITS> *acc, const struct attention &p,
                                               const float *lse, int j0, int i0)
 {
-    weights_of_all(acc, p.scale, lse);
+    weights_by_columns(acc, p.scale, lse);
     if (keys_attended(p, i0) < j0 + TRAITS::KEYS || i0 + TRAITS::QUERIES > (int)p.Nq)
         zero_masked(acc, p, j0, i0);
 }

@@ -32,7 +32,7 @@ struct alignas(16) fast_memory {
 struct pairs {
     float of[4][4];
 };
-struct part {
+struct gradient_part {
     float of[4][2];
 };
 
@@ -46,15 +46,15 @@ __device__ static inline int y_of_thread(void)
     return (int)threadIdx.x / SIDE;
 }
 
-/* Its first query; Nq if no query attends to key j. */
-__device__ static inline int first_tile(const struct attention &p, int j)
+/* The first query of the first tile that attends to key j; Nq if none does. */
+__device__ static inline int first_tile_start(const struct attention &p, int j)
 {
     const int first = first_query(p, j);
     return first < (int)p.Nq ? first / Br * Br : first;
 }
 
 /* 0 past the row's end. */
-__device__ static inline float4 piece(const float *row, int k, int d)
+__device__ static inline float4 load_four(const float *row, int k, int d)
 {
     if (d % 4 == 0 && k < d)
         return *(const float4 *)(row + k);
@@ -66,13 +66,13 @@ __device__ static inline float4 piece(const float *row, int k, int d)
     return some;
 }
 
-/* Rows >= `end` become 0, unread. */
+/* Zero-fills rows >= `end`. */
 __device__ static inline void load_slice(float (*to)[PITCH], const float *from, int end, int k,
                                          int d)
 {
     for (int e = (int)threadIdx.x; e < Br * (SLICE / 4); e += THREADS) {
         const int r = e / (SLICE / 4), c = e % (SLICE / 4) * 4;
-        *(float4 *)&to[r][c] = r < end ? piece(from + (size_t)r * (size_t)d, k + c, d)
+        *(float4 *)&to[r][c] = r < end ? load_four(from + (size_t)r * (size_t)d, k + c, d)
                                        : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     }
 }
@@ -130,7 +130,7 @@ __device__ static inline void share(fast_memory *smem, const pairs &X)
             smem->X[y_of_thread() + SIDE * r][x_of_thread() + SIDE * c] = X.of[r][c];
 }
 
-__device__ static inline void add_to_keys(part *C, const fast_memory *smem)
+__device__ static inline void add_to_keys(gradient_part *C, const fast_memory *smem)
 {
     // BEGIN SOLUTION
 #pragma unroll 4
@@ -150,7 +150,7 @@ __device__ static inline void add_to_keys(part *C, const fast_memory *smem)
     // STUB: (void)C, (void)smem;
 }
 
-__device__ static inline void add_to_queries(part *C, const fast_memory *smem)
+__device__ static inline void add_to_queries(gradient_part *C, const fast_memory *smem)
 {
 #pragma unroll 2
     for (int j = 0; j < Bc; j += 4) {
@@ -198,8 +198,8 @@ __device__ static inline void score_gradients(pairs *dP, const pairs &P, const f
 }
 
 template <int HEAD_DIM>
-__device__ static inline void store_keys(const part (&C)[HEAD_DIM / SLICE], float *to, int keys,
-                                         float factor, int d)
+__device__ static inline void store_key_gradients(const gradient_part (&C)[HEAD_DIM / SLICE],
+                                                  float *to, int keys, float factor, int d)
 {
 #pragma unroll
     for (int n = 0; n < HEAD_DIM / SLICE; n++)
@@ -212,8 +212,8 @@ __device__ static inline void store_keys(const part (&C)[HEAD_DIM / SLICE], floa
 }
 
 template <int HEAD_DIM>
-__device__ static inline void store_queries(const part (&C)[HEAD_DIM / SLICE], float *to, int rows,
-                                            float factor, int d)
+__device__ static inline void store_query_gradients(const gradient_part (&C)[HEAD_DIM / SLICE],
+                                                    float *to, int rows, float factor, int d)
 {
 #pragma unroll
     for (int n = 0; n < HEAD_DIM / SLICE; n++)

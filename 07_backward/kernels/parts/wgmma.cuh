@@ -55,18 +55,19 @@ __device__ static inline void share_dS(unsigned char *dS,
 
 #pragma unroll
     for (int c = 0; c < TRAITS::BC / 8; c++) {
-        unsigned char *const piece = dS + c / 8 * TRAITS::KEYS * ROW_BYTES + (first ^ c % 8 * 16);
+        unsigned char *const chunk = dS + c / 8 * TRAITS::KEYS * ROW_BYTES + (first ^ c % 8 * 16);
         for (int h = 0; h < 2; h++)
-            *(unsigned *)(piece + 8 * h * ROW_BYTES) = packed[c / 2][c % 2 * 2 + h];
+            *(unsigned *)(chunk + 8 * h * ROW_BYTES) = packed[c / 2][c % 2 * 2 + h];
     }
 }
 
-template <class TRAITS> __device__ static inline void blank_keys(unsigned char *K, int from)
+/* K = 0 in rows >= `from`, for all later tiles too: masked keys may be NaN. */
+template <class TRAITS> __device__ static inline void zero_keys(unsigned char *K, int from)
 {
-    uint4 *const pieces = (uint4 *)K;
+    uint4 *const chunks = (uint4 *)K;
     for (int n = (int)threadIdx.x; n < TRAITS::KEYS * TRAITS::ROW; n += TRAITS::THREADS)
         if (n / 8 % TRAITS::KEYS >= from)
-            pieces[n] = make_uint4(0, 0, 0, 0);
+            chunks[n] = make_uint4(0, 0, 0, 0);
 }
 
 template <class TRAITS>
@@ -100,7 +101,7 @@ __device__ static inline void dS_of_full_tile(fragments<TRAITS> *acc, const frag
 
 /* Exactly 0 if P is 0: dS may be NaN. */
 template <class TRAITS>
-__device__ static inline void drop_dS(fragments<TRAITS> *acc, const fragments<TRAITS> &P)
+__device__ static inline void zero_masked_dS(fragments<TRAITS> *acc, const fragments<TRAITS> &P)
 {
 #pragma unroll
     for (int c = 0; c < TRAITS::BC / 8; c++)
@@ -129,7 +130,7 @@ __device__ static inline void issue_dQ(float (&dQ)[32], const unsigned char *dS,
 /* The row of a thread's n-th element of dQ. */
 template <class TRAITS> __device__ static inline int row_of_dQ(int n)
 {
-    const int row = (int)threadIdx.x % 128 / 32 * 16 + n / 2 % 2 * 8 + lane_of_warp() / 4;
+    const int row = (int)threadIdx.x % 128 / 32 * 16 + n / 2 % 2 * 8 + lane_id() / 4;
     return row + (TRAITS::QUERIES > 64 ? group_of_thread() * GROUP_ROWS : 0);
 }
 
@@ -145,7 +146,7 @@ template <class TRAITS> __device__ static inline int element_of_dQ(int n)
 template <class TRAITS>
 __device__ static inline void share_dQ(unsigned char *boxes, const float (&dQ)[32], float factor)
 {
-    const int lane = lane_of_warp(), row = (int)threadIdx.x % 128 / 32 * 16 + lane / 4;
+    const int lane = lane_id(), row = (int)threadIdx.x % 128 / 32 * 16 + lane / 4;
     const bool odd = row % 2;
     const int first =
         row * ROW_BYTES + ((lane % 4 / 2 ^ row % 8 ^ (odd ? 4 : 0)) * 16) + lane % 2 * 8;

@@ -49,7 +49,7 @@ def listed_seeds():
 def class_of():
     """FOLDER's names, the chapter, and the reports' folder."""
     folder, chapter = Path(typed("FOLDER") or "-"), chapter_of(typed("CHAPTER"))
-    if not folder.is_dir():
+    if not os.path.isdir(folder) or not os.access(folder, os.R_OK | os.X_OK):
         fail("FOLDER", f"expected a folder of submissions, found '{typed('FOLDER')}'")
     if not chapter:
         fail("CHAPTER", f"expected the chapter that they are of, as in CHAPTER=03, found '{typed('CHAPTER')}'")
@@ -141,7 +141,7 @@ def who(seeds):
 
 
 def grade_one():
-    if not Path(typed("SUBMISSION") or "-").is_dir() and not Path(typed("SUBMISSION") or "-").is_file():
+    if not os.path.isdir(typed("SUBMISSION")) and not os.path.isfile(typed("SUBMISSION")):
         fail("SUBMISSION", f"expected a folder or an archive, as in make grade SUBMISSION=submission.tar.gz, found '{typed('SUBMISSION')}'")
     name, seeds, seed = os.path.basename(typed("SUBMISSION").rstrip("/")), listed_seeds(), seed_of_inputs()
     listed = None if seeds is None else who(seeds) if typed("METADATA") else seeds.get(stem(name))
@@ -161,7 +161,7 @@ def tests(chapter=None):
         folder, names, known, reports = class_of()
     else:
         path = Path(typed("SUBMISSION") or "-")
-        if not path.exists():
+        if not os.path.exists(path):
             fail("make grade-tests", f"SUBMISSION={typed('SUBMISSION')}: expected a folder or an archive that a starter made")
         submission = Submission(path)
         there = [c for c in (chapter_of(f"0{k}") for k in range(1, 8)) if c and any(n.endswith(f"{c}/tests/test_mine.c") for n in submission.files)]

@@ -4,6 +4,7 @@ It is never unpacked; files are read one by one, as text.
 """
 import gzip
 import io
+import os
 import re
 import tarfile
 import zipfile
@@ -31,18 +32,26 @@ class Submission:
     def __init__(self, path):
         self.path = Path(path)
         self.files, self.refused, self.read_from = [], "", lambda name: b""
-        if self.path.is_dir():
-            inside = [p for p in self.path.rglob("*") if p.is_file() and not p.is_symlink() and not p.name.startswith(".")]
+        try:
+            inside = [p for p in self.inside() if p.is_file() and not p.is_symlink() and not p.name.startswith(".")]
             if len(inside) == 1 and inside[0].name.endswith(ARCHIVES):  # as Moodle and Gradescope keep what is uploaded
                 self.path = inside[0]
-        try:
             self.open()
+        except PermissionError:
+            self.refused = "it has a file or folder that may not be read"
         except (OSError, tarfile.TarError, zipfile.BadZipFile, EOFError, ValueError, NotImplementedError):
             self.refused = self.refused or "the archive cannot be read"
 
+    def inside(self):
+        """What is in the folder, if it is one."""
+        every = sorted(self.path.rglob("*"))
+        if not all(os.access(p, os.R_OK | os.X_OK) for p in (self.path, *every) if p.is_dir()):
+            raise PermissionError
+        return every
+
     def open(self):
         if self.path.is_dir():
-            every = [(str(p.relative_to(self.path)), p.is_symlink() or not (p.is_file() or p.is_dir()), p.is_dir()) for p in sorted(self.path.rglob("*"))]
+            every = [(str(p.relative_to(self.path)), p.is_symlink() or not (p.is_file() or p.is_dir()), p.is_dir()) for p in self.inside()]
             self.read_from = lambda name: (self.path / name).open("rb").read(MOST_SOURCE + 1)
         elif not self.path.name.endswith(ARCHIVES):
             self.refused = "expected a folder, .tar.gz, .tar or .zip"

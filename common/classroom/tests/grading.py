@@ -206,7 +206,7 @@ def kernels_that_cheat():
 
 @test
 def loses_its_own_part():
-    """A crash, an endless loop, a waiting program, and an untouched part cost only their own parts; none mentions infinity without a rescale."""
+    """A crash, an endless loop, a waiting program, and an untouched part cost only their own parts."""
     chapter = "03_online_softmax"
     state = Path(chapter, "softmax_state.c").read_text()
     passes = Path(chapter, "online_softmax.c")
@@ -218,24 +218,39 @@ def loses_its_own_part():
         report = graded({f"{chapter}/softmax_state.c": head + state.replace(share, share + body), f"{chapter}/online_softmax.c": passes}, "03")
         said = reports.text(report)
         check(points(report, "passes output", "merge output", "share output") == [3, 3, 0] and f"ordinary blocks: {outcome}" in said and re.search(words, said), said)
-    rescale = passes.read_text().replace("l * exp_minus(m, m_new)", "l")
-    check(rescale != passes.read_text(), "there is no rescale in it")
+
+
+@test
+def reads_again_of_one_cause():
+    """Without a rescale nothing is said of infinity."""
+    chapter = "03_online_softmax"
+    passes = Path(chapter, "online_softmax.c").read_text()
+    rescale = passes.replace("l * exp_minus(m, m_new)", "l")
+    check(rescale != passes, "there is no rescale in it")
     report = graded({f"{chapter}/online_softmax.c": rescale}, "03", "passes")
     check("Minus infinity" not in reports.text(report) and "when the maximum moves" in reports.text(report), reports.text(report))
 
 
 @test
 def the_step_before_earns_nothing():
-    """What a part is about weighs as much as all the rest; and a mask that skips no tile is right, and no saving."""
+    """What a part is about weighs as much as all the rest."""
     one = Path(SOFTMAX).read_text().replace("01_standard_softmax/standard", "02_safe_softmax/safe").replace("standard_softmax", "safe_softmax")
     got = [graded({"02_safe_softmax/safe_softmax.c": one}, "02", "passes", ".").points(True)]
     masks = Path("05_flash_tiled_cpu/steps/masks.c").read_text()
     none = re.sub(r"^ *tile_kind\(a\.p.*", "TILE_FULL;", masks, flags=re.M)
-    every = masks.replace("kind == TILE_SKIPPED", "!a.p").replace("kind == TILE_PARTIAL", "kind != TILE_FULL")
-    check(none != masks != every, "masks.c has other words")
+    check(none != masks, "masks.c has other words")
     got.append(graded({"05_flash_tiled_cpu/steps/masks.c": none}, "05", "masks").points(True))
-    got += points(graded({"05_flash_tiled_cpu/steps/masks.c": every}, "05", "masks", "plain|counted"), "masks output", "masks counts")
-    check(got == [0, 0, 4, 0], f"these earned {got}")
+    check(got == [0, 0], f"these earned {got}")
+
+
+@test
+def a_mask_that_skips_no_tile():
+    """It is right, and no saving."""
+    masks = Path("05_flash_tiled_cpu/steps/masks.c").read_text()
+    every = masks.replace("kind == TILE_SKIPPED", "!a.p").replace("kind == TILE_PARTIAL", "kind != TILE_FULL")
+    check(masks != every, "masks.c has other words")
+    got = points(graded({"05_flash_tiled_cpu/steps/masks.c": every}, "05", "masks", "plain|counted"), "masks output", "masks counts")
+    check(got == [4, 0], f"it earned {got}")
 
 
 @test
@@ -284,9 +299,13 @@ def looks_for_the_solution():
 
 
 @test
-def takes_too_much():
+def takes_too_much_memory():
     nothing_for("volatile char *m = malloc((size_t)640 << 20); for (size_t k = 0; k < (size_t)640 << 20; k += 4096) m[k] = 1; right(x, y, n);",
                 "3 rows of 7: crashed")
+
+
+@test
+def takes_too_much():
     nothing_for("FILE *f = fopen(\"out/y.npy\", \"r+\"); static char mb[1 << 20]; for (int k = 0; k < 40; k++) fwrite(mb, 1, sizeof mb, f); _exit(0);",
                 "a file that grew too large")
     os.environ["LIMIT"] = "2"
@@ -340,6 +359,12 @@ def behind_other_walls():
     if shutil.which("bwrap"):
         code, said = as_nobody("c", os.environ["PATH"])
         check("passes, output: 3 of 3" in said or "the package bubblewrap" in said, f"{code} {said}")
+    for mode in (0o000, 0o444):
+        (top / f"locked{mode}/file").mkdir(parents=True)
+        os.chmod(top / f"locked{mode}", mode)
+        code, said = as_nobody(f"e{mode}", str(empty), TRUSTED="yes")
+        check(code == 0 and "it has a file or folder that may not be read" in said, f"{code} {said}")
+        shutil.rmtree(top / f"locked{mode}")
 
 
 # ---- what is handed in -----------------------------------------------------------------------------------------------------------
@@ -593,6 +618,9 @@ def with_build(course):
         run("cp", "-Rp", build / name, course / "build" / Path(name).parent)
     run("cp", "-p", *build.glob("*.a"), course / "build")
     run("rm", "-f", *(course / "build/grader").glob("*/06-*"))  # whose sources are not in it
+    now = time.time()
+    for path in (course / "build").rglob("*"):  # sources from a .zip are new
+        os.utime(path, (now, now))
 
 
 @test
@@ -697,27 +725,40 @@ def tests_of(text, said, name="in"):
     return found
 
 
+def class_table(top, **words):
+    """Grades these tests; each name's row must begin with its words."""
+    at = top.parent / "reports"
+    code, said = run("make", "-s", "--no-print-directory", "grade-tests-all", f"FOLDER={top}", "CHAPTER=01", f"REPORTS={at}", LIMIT="3")
+    rows = (at / "grades.csv").read_text()
+    check(code == 0 and f"{len(words)} of {len(words)} graded" in said, said)
+    for name, expected in words.items():
+        check(re.search(f'^"{name}"{expected}', rows, re.M), f"{name}: {rows}")
+
+
+MINE = "01_standard_softmax/tests/test_mine.c"
+
+
+@test
+def tests_that_are_none():
+    """A file without a test, and one that replaces what the lesson calls."""
+    class_table(folder_of({f"bob/{MINE}": "/* nothing */ extern int nothing;\n",
+                           f"gil/{MINE}": HEAD + "float expf(float x); float expf(float x) { return x; }\nTEST(mine, count) { cr_assert(1); }"}, "class"),
+                bob='.*"tests: There is no test in it: 0 points', gil=".*The tests define expf, which the lesson has or calls")
+
+
 @test
 def tests_of_a_class():
-    """Those to begin with, none, some that reject all, and the course's own, in one table with what programs have earned."""
+    """Those to begin with, some that reject all, and the course's own, in one table with what programs have earned."""
     course = Path("01_standard_softmax/tests/test_standard_softmax.c")
-    file = "01_standard_softmax/tests/test_mine.c"
-    top = folder_of({f"ann/{file}": Path("01_standard_softmax/tests/mine.c"), f"bob/{file}": "/* nothing */ extern int nothing;\n", f"cyd/{file}": HEAD + "TEST(mine, nothing_is_right) { cr_assert(0); }",
-                     f"dan/{file}": course, "notes.txt": "nothing\n", f"eve/{file}": HEAD + "TEST(mine, ends_early) { exit(0); }", f"fay/{file}": "this is not C\n",
-                     f"gil/{file}": HEAD + "float expf(float x); float expf(float x) { return x; }\nTEST(mine, count) { cr_assert(1); }",
-                     f"hal/{file}": HEAD + f'#include "{os.getcwd()}/{SOFTMAX}"\nTEST(mine, nothing) {{ }}',
-                     f"ian/{file}": course.read_text().replace("TEST(", "/* my own */ TEST(").replace("/* my own */ TEST(", "TEST(", 1)}, "class")
+    top = folder_of({f"ann/{MINE}": Path("01_standard_softmax/tests/mine.c"), f"cyd/{MINE}": HEAD + "TEST(mine, nothing_is_right) { cr_assert(0); }",
+                     f"dan/{MINE}": course, "notes": "nothing\n", f"eve/{MINE}": HEAD + "TEST(mine, ends_early) { exit(0); }", f"fay/{MINE}": "this is not C\n",
+                     f"hal/{MINE}": HEAD + f'#include "{os.getcwd()}/{SOFTMAX}"\nTEST(mine, nothing) {{ }}'}, "class")
     at = top.parent / "reports"
     (at / "submissions/cyd").mkdir(parents=True)
     (at / "submissions/cyd/row.json").write_text('{ "earned": { "passes output": 2 }, "seed": 7, "variant": 17, "note": "a reason", "units": {} }')
-    code, said = run("make", "-s", "--no-print-directory", "grade-tests-all", f"FOLDER={top}", "CHAPTER=01", f"REPORTS={at}", LIMIT="3")
-    rows = (at / "grades.csv").read_text()
-    check(code == 0 and "10 graded" in said.replace("10 of 10", "10"), said)
-    for name, words in (("ann", r',,,,0,,,0,16,,,.*"tests: The tests pass .* reject 0 of 2 wrong ones \(and 2 '), ("bob", '.*"tests: There is no test in it: 0 points'),
-                        ("cyd", ",2,,,0,,,2,16,7,17,.*a reason; tests: These tests reject the right version"), ("dan", ",,,,5,,,5,16,,,5 of 5,,"),
-                        ("notes.txt", ".*expected a folder"), ("eve", ".*These tests reject the right version"), ("fay", ".*The tests do not compile: 0 points"),
-                        ("gil", ".*The tests define expf, which the lesson has or calls"), ("hal", ".*(The tests do not compile|The tests define standard_softmax)")):
-        check(re.search(f'^"{name}"{words}', rows, re.M), f"{name}: {rows}")
+    class_table(top, ann=r',,,,0,,,0,16,,,.*"tests: The tests pass .* reject 0 of 2 wrong ones \(and 2 ', cyd=",2,,,0,,,2,16,7,17,.*a reason; tests: These tests reject the right version",
+                dan=",,,,5,,,5,16,,,5 of 5,,", notes=".*expected a folder", eve=".*These tests reject the right version", fay=".*The tests do not compile: 0 points",
+                hal=".*(The tests do not compile|The tests define standard_softmax)")
     check("mine::nothing_is_right" in (at / "submissions/cyd/tests.txt").read_text(), "a test that fails is not named")
 
 

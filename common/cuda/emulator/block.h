@@ -21,7 +21,7 @@ namespace cpu
 struct launch;
 struct units;
 
-enum { WARP = 32, MOST_THREADS = 1024 };
+enum { WARP = 32, MAX_THREADS = 1024 };
 
 enum thread_state {
     READY,

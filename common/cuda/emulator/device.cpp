@@ -52,7 +52,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device)
     p->sharedMemPerBlock = SHARED_USUAL;
     p->sharedMemPerBlockOptin = p->sharedMemPerMultiprocessor = settings.shared;
     p->warpSize = WARP;
-    p->maxThreadsPerBlock = p->maxThreadsPerMultiProcessor = MOST_THREADS;
+    p->maxThreadsPerBlock = p->maxThreadsPerMultiProcessor = MAX_THREADS;
     p->multiProcessorCount =
         int(settings.threads ? settings.threads : std::thread::hardware_concurrency());
     return cudaSuccess;

@@ -28,7 +28,7 @@ static cudaError_t refusal(const launch *l, char *why, size_t size)
     if (blocks == 0 || threads == 0)
         snprintf(why, size, "a grid of %u x %u x %u blocks of %u x %u x %u threads is empty",
                  l->grid.x, l->grid.y, l->grid.z, l->block.x, l->block.y, l->block.z);
-    else if (threads > MOST_THREADS || l->block.z > 64)
+    else if (threads > MAX_THREADS || l->block.z > 64)
         snprintf(why, size, "a block of %u x %u x %u threads; 1024 are the most, and 64 in z",
                  l->block.x, l->block.y, l->block.z);
     else if (l->grid.x > 0x7fffffff || l->grid.y > 65535 || l->grid.z > 65535)

@@ -52,6 +52,14 @@ class Book(InAFolder):
         self.assertEqual(Path("book/code/page.html").read_text(encoding="utf-8"),
                          '<a href="../README.html" target="_top"><a href="https://a.org/b.md">')
 
+    def test_commands_of_c_programs_run_in_the_browser(self):
+        script = "cc -O2 -I. 03_b/*.c 02_a/a.c -lm\n./a.out --rows 2  # x\nbuild/02_a --q q.npy \\\n    --k k.npy\nmake 03\nbuild/02_a --device gpu"
+        run = lambda language, text, before="": book.to_run(language, text, before, ["02_a", "03_b"])
+        self.assertEqual(run("sh", script), ["build/03_b --rows 2", "build/02_a --q q.npy --k k.npy"])
+        self.assertEqual(run("text", "1 2", "<!-- text: build/02_a --trace | sed 1d -->"), ["build/02_a --trace"])
+        self.assertEqual(run("text", "1 2", "<!-- timed: build/02_a --bench -->"), [])
+        self.assertEqual(run("c", "build/02_a"), [])
+
     def test_reports_lose_their_margin_and_nothing_else_does(self):
         margin = " " * book.MARGIN
         self.assertEqual(book.without_margin(f"{'Steps':18} # step\n{margin} 1 fa2\n\n{'By hand':18}x\n{margin}y"),

@@ -28,7 +28,7 @@ struct writing {
     uint16_t thread, fences;
 };
 static writing writer[SHARED_OFFSETS];
-static uint16_t fences[MOST_THREADS];
+static uint16_t fences[MAX_THREADS];
 
 static bool watching()
 {
