@@ -69,6 +69,9 @@ struct block_mask_source block_mask_source(const char *text);
 
 void options_help(const struct program *program);
 
+/* Ends the program: `word` is no option of it. Names one that is at most two letters away. */
+void option_refuse(const struct program *program, const char *word);
+
 extern const char *options_program_name, *options_program_path;
 extern const char *options_excluded_names;  // the value of --exclude, or ""
 

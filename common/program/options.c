@@ -32,7 +32,14 @@ bool option_taken(const struct program *program, const struct option_row *row)
     return row->chapters >> program->chapter & 1;
 }
 
-/* Collects the outputs, and checks that they can be written. */
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+    return b && stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+           of_a.st_ino == of_b.st_ino;
+}
+
+/* Collects the outputs, and checks that they can be written and are no inputs. */
 static void check_outputs(const struct program *program, const struct options *options)
 {
     size_t count = 0;
@@ -45,6 +52,10 @@ static void check_outputs(const struct program *program, const struct options *o
             options_fail(output, "%s", error.text);
         if (output)
             outputs[count++] = output;
+        for (const struct option_row *in = option_rows; in < option_rows + OPTION_ROWS; in++)
+            if (output && option_taken(program, in) && in->kind == INPUT &&
+                is_same_file(output, *(const char *const *)((const char *)options + in->field)))
+                options_fail(output, "expected an output that is not the input --%s", in->name);
     }
 }
 
@@ -135,8 +146,8 @@ void option_take(struct options *options, const struct option_row *row, const ch
 struct options options_parse(const struct program *program, int argc, char **argv)
 {
     struct options options = { .seed = 1, .window_left = -1, .window_right = -1 };
-    struct option names[OPTION_ROWS + 1] = { { 0 } };
-    const struct option_row *row_of[OPTION_ROWS];
+    struct option names[OPTION_ROWS + 2] = { { 0 } };
+    const struct option_row *row_of[OPTION_ROWS + 1];
     int count = 0, given = 0;
     for (const struct option_row *row = option_rows; row < option_rows + OPTION_ROWS; row++) {
         if (!option_taken(program, row))
@@ -148,6 +159,10 @@ struct options options_parse(const struct program *program, int argc, char **arg
                        : *row->argument == '[' ? optional_argument
                                                : required_argument,
         };
+        if (strcmp(row->name, "step") == 0) {  // its old name is still taken
+            row_of[count] = row;
+            names[count++] = (struct option){ .name = "kernel", .has_arg = required_argument };
+        }
     }
 
     options_program(program, argv[0]);
@@ -161,7 +176,7 @@ struct options options_parse(const struct program *program, int argc, char **arg
         if (found == ':')
             options_fail(word, "expected a value after it");
         if (found != 0)
-            options_fail(word, "expected an option of this chapter; --help lists them");
+            option_refuse(program, word);
         if (strcmp(names[which].name, "help") == 0) {
             options_help(program);
             options_flush();
