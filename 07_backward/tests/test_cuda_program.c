@@ -166,7 +166,7 @@ TEST(cuda_program, refuses_what_kernels_cannot_do)
     refuses("--step cuda_complete --n-q 5 --d 129", "supports d = 129 (d is at most 128), and");
     refuses("--step cuda_complete --n-q 1 --heads 65536 --d 1", "supports more than 65 535 heads");
     refuses("--step complete --timeline @/t.csv", "--timeline: expected a CUDA kernel with it");
-    refuses("--step all --n-q 5 --timeline @/t.csv", "--timeline: expected one --step with it");
+    refuses("--step all --n-q 5 --timeline @/t.csv", "t.csv: expected one --step with it");
     refuses("--n-q 3000 --timeline @/t.csv",
             "--timeline: expected a smaller problem, of at most 10 million");
     refuses("--step cuda_mma --n-q 5", "supports --dtype f32, and cuda_mma does not");
@@ -245,4 +245,35 @@ TEST(cuda_program, trains_in_16_bits)
                                  "cuda_complete is never more than", NULL });
     tells("--train --dtype f16 --device cpu",
           (const char *const[]){ "rounded to f16", "cuda_complete is never more than", NULL });
+}
+
+/*
+ * dP is 64 x 300 x 300 and its negative, each with weight 1/2. dQ = dS K = 0, but infinity times 0
+ * is NaN.
+ */
+TEST(cuda_program, says_where_float16_cannot_hold_dS)
+{
+    const size_t one[] = { 1, 64 }, two[] = { 2, 64 };
+    float large[2 * 64];
+    for (size_t k = 0; k < 2 * 64; k++)
+        large[k] = k < 64 ? 300.0f : -300.0f;
+    command_zeros("q.npy", NPY_F4, 2, one);
+    command_zeros("k.npy", NPY_F4, 2, two);
+    command_array("v.npy", NPY_F4, 2, two, large);
+    command_array("g.npy", NPY_F4, 2, one, large);
+    const char *const kernels[] = { "cuda_store", "all" };
+    for (size_t k = 0; k < 2; k++) {
+        char line[200];
+        snprintf(line, sizeof line,
+                 "${BUILD:-build}/07_backward --q @/q.npy --k @/k.npy --v @/v.npy --do @/g.npy "
+                 "--device cpu --dtype f16 --step %s",
+                 kernels[k]);
+        script_prints(
+            line, 1,
+            (const char *const[]){
+                "WRONG", "dS reaches 2.88e+06, which f16 cannot hold: try --dtype bf16", NULL });
+    }
+    tells("--q @/q.npy --k @/k.npy --v @/v.npy --do @/g.npy --device cpu --dtype bf16 "
+          "--step cuda_store",
+          NULL);
 }

@@ -231,8 +231,7 @@ bool lab_comes_before(const struct lab *lab, const struct step *step)
            (score_option(&lab->input.p) || !(step->supports & SUPPORTS_SCORE));
 }
 
-/* The closest earlier step that supports the problem; NULL if there is none. */
-static const struct step *lab_step_before(const struct lab *lab, const struct step *step)
+const struct step *lab_step_before(const struct lab *lab, const struct step *step)
 {
     while (step > lab->chapter->table->steps) {
         step--;

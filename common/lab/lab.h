@@ -133,6 +133,8 @@ struct attention_errors lab_errors(const struct lab *lab, const struct step *ste
 
 struct attention_errors lab_compare(const struct lab *lab, const struct step *step,
                                     struct tensors x, const struct previous *before, bool tell);
+/* The closest earlier step that supports the problem, to compare `step` with; NULL if none. */
+const struct step *lab_step_before(const struct lab *lab, const struct step *step);
 struct previous lab_run_before(const struct lab *lab, const struct step *step);
 void previous_free(struct previous *previous);
 

@@ -1,10 +1,13 @@
 #include "05_flash_tiled_cpu/steps/steps.h"
 #include "06_flash_tiled_cuda/kernels/device/run.h"
 #include "07_backward/kernels/host/run.h"
+#include "common/check/reference_parts.h"
 #include "common/cpu/memory.h"
 #include "common/lab/device_speed.h"
 #include "common/program/attention_load.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 // ---- the kernels --------------------------------------------------------------------------------
@@ -34,6 +37,30 @@ static void print_again(const struct lab *lab)
         report_wrong("%s: it should give the same bits every time", kernel->name);
 }
 
+/*
+ * Kernels round dS to 16 bits: if that overflows, no gradient can be right. A softcap makes dS even
+ * larger than what we say.
+ */
+static void explain_overflow(const struct lab *lab)
+{
+    const struct attention_input *in = &lab->input;
+    const struct attention *p = &in->p;
+    const struct gradient_check *check = &lab->gradients;
+    double *P = allocate(p->Nk, sizeof *P, "a row of P"), most = 0.0;
+    double *d_dot = allocate(p->Nk, sizeof *d_dot, "a row of dS");
+    for (size_t k = 0; k < check->count[DQ] && p->dtype == DTYPE_F16; k++) {
+        const size_t row = check->rows[DQ][k], h = row / p->Nq % p->H, b = row / p->Nq / p->H;
+        reference_pairs(p, in->Q, in->K, in->V, lab->x.dO, b, h, row % p->Nq, P, d_dot);
+        for (size_t j = 0; j < p->Nk; j++)
+            if (visible(p, b, h, row % p->Nq, j))
+                most = fmax(most, fabs(d_dot[j] / (double)p->scale));
+    }
+    if (isinf(dtype_round(DTYPE_F16, (float)most)))
+        report_line("dS reaches %.3g, which f16 cannot hold: try --dtype bf16", most);
+    free(P);
+    free(d_dot);
+}
+
 /* The first kernel is compared with complete in C. */
 static void run_kernels(struct lab *lab)
 {
@@ -48,6 +75,7 @@ static void run_kernels(struct lab *lab)
         lab_count(lab, kernel);
         lab_check(lab, kernel);
     }
+    explain_overflow(lab);
     if (!lab->only)
         return;
     if (lab->only->stores & STORES_SUMS)
