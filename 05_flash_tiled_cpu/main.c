@@ -53,7 +53,6 @@ int main(int argc, char **argv)
     if (lab.o.story)
         return tell_part(&lab.o);
     if (lab_asks_for(&lab, "fast")) {
-        options_no_run(&lab.o, "--step fast");
         bench_fast(&chapter, FAST_N, FAST_SECONDS, &lab.o);
         return lab_close(&lab);
     }

@@ -168,10 +168,8 @@ int print_device(const struct lab *lab)
     others.csv = NULL;  // for the device's facts
     if (others.step)
         options_fail("--step", "expected a program that runs a step, and --device-info runs none");
-    options_no_run(&others, "--device-info");
     const struct device *const device = device_choose(&others);
     report_start(chapter.number, chapter.title, "in CUDA: the machine", others.quiet);
     print_facts(device, lab->o.csv);
-    report_close();
-    return EXIT_VERIFIED;
+    return report_finish();
 }

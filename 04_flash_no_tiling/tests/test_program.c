@@ -125,7 +125,8 @@ TEST(program, refuses_shapes_that_do_not_fit_together)
         { "--q @/wide.npy --k @/wide.npy --v @/wide.npy",
           "wide.npy: expected rows of at most 256" },
         { "--q @/q.npy --k @/k.npy", "--v: expected all of --q, --k and --v" },
-        { "--q @/q.npy --k @/k.npy --v @/v.npy --d 3", "--d: makes an input of its own" },
+        { "--q @/q.npy --k @/k.npy --v @/v.npy --d 3",
+          "--q: does not go with options of a generated input" },
         { "--heads 4 --kv-heads 3", "--kv-heads: expected a number that divides" },
         { "--d 257", "--d: expected a whole number from 1 to 256" },
     };
@@ -186,8 +187,8 @@ TEST(program, refuses_bad_numbers)
     }
     refuses("--causal=sideways", "--causal: expected bottom-right or top-left");
     refuses("--window 3", "--window: expected LEFT,RIGHT");
-    refuses("--window 3,-2", "two numbers of keys or -1, found '3,-2'");
-    refuses("--window 3,", "--window: expected LEFT,RIGHT");
+    refuses("--window 3,-2", "--window: expected a whole number from 0");
+    refuses("--window 3,", "--window: expected a whole number");
     refuses("--window 99999999999,1", "--window: expected a whole number");
     refuses("--verify=some", "--verify: expected all");
     refuses("--n-q 0", "--n-q: expected a whole number from 1");
@@ -197,13 +198,6 @@ TEST(program, refuses_bad_numbers)
 
 TEST(program, refuses_outputs_that_cannot_be_written)
 {
-    command_zeros("q.npy", NPY_F4, 2, (size_t[]){ 6, 3 });
-    refuses("--q @/q.npy --k @/q.npy --v @/q.npy --output @/q.npy",
-            "q.npy: expected an output that is not the input");
-    refuses("--output @/o.npy --lse @/o.npy", "o.npy: expected one output a file");
-    refuses("--output common/data/q.npy", "expected an output that is not the course's own input");
-    refuses("--lse common/data/key_mask.npy",
-            "expected an output that is not the course's own input");
     refuses("--lse @/no/such/lse.npy", "lse.npy: expected");
     if (command_run("test -c /dev/full").status == 0)
         refuses("--output /dev/full", "/dev/full: ");

@@ -174,18 +174,13 @@ static size_t choose_rungs(const struct step_table *table, struct rung rungs[ROU
 
 void bench_all(const struct chapter *chapter, size_t N, double seconds, const struct options *o)
 {
-    enum { PARTS = LADDER_CASES + 3 };
     struct rung rungs[ROUND_MOST];
     const size_t count = choose_rungs(chapter->table, rungs);
     char csv[REPORT_CSV] = REPORT_SPEED_CSV("threads");
-    const double peak = speed_ladder(chapter, rungs, count, N, seconds, lab_random, o, PARTS, csv);
-    bench_progress(LADDER_CASES, PARTS);
+    const double peak = speed_ladder(chapter, rungs, count, N, seconds, lab_random, o, csv);
     bench_options(chapter, N, 0.4 * seconds, o);
-    bench_progress(LADDER_CASES + 1, PARTS);
     bench_shapes(chapter, N, seconds, o);
-    bench_progress(LADDER_CASES + 2, PARTS);
     bench_pieces(0.2 * seconds);
-    bench_progress(0, 1);
     report_line("%s; one core: %.1f GFLOP/s of FMA, %.1f GB/s copied", bench_machine(), 1e-9 * peak,
                 1e-9 * bench_copy_bandwidth());
     if (o->csv)

@@ -76,12 +76,12 @@ void pieces_measure(size_t N, size_t d, double seconds, double share[PIECES])
     };
     begin(&w);
     scores_and_weights(&w);
-    struct bench timed[PIECES + 1] = { { "begin", begin, &w, 0, 0 },
-                                       { "scores", scores, &w, 0, 0 },
-                                       { "weights", scores_and_weights, &w, 0, 0 },
-                                       { "outputs", outputs, &w, 0, 0 },
-                                       { "end", end, &w, 0, 0 },
-                                       { "peak", bench_fma_work, NULL, 0, 0 } };
+    struct bench timed[PIECES + 1] = { { "begin", begin, &w, 0 },
+                                       { "scores", scores, &w, 0 },
+                                       { "weights", scores_and_weights, &w, 0 },
+                                       { "outputs", outputs, &w, 0 },
+                                       { "end", end, &w, 0 },
+                                       { "peak", bench_fma_work, NULL, 0 } };
     bench_run(timed, PIECES + 1, seconds);
     const double peak = bench_fma_operations() / timed[PIECES].best,
                  products = 4.0 * (double)GROUP * (double)N * (double)d / peak;

@@ -12,7 +12,7 @@
 #include "common/measure/traffic.h"
 #include "common/measure/watch.h"
 #include "common/problem/attention_input.h"
-#include "common/program/option_values.h"
+#include "common/program/option_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

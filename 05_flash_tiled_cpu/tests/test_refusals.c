@@ -45,8 +45,8 @@ TEST(refusals, of_scores_that_float32_cannot_hold)
 
 TEST(refusals, of_what_a_step_does_not_have)
 {
-    refuses("--step all --n-q 5 --output @/o.npy", "--output: expected one --step with it");
-    refuses("--step all --n-q 5 --lse @/l.npy", "--lse: expected one --step with it");
+    refuses("--step all --n-q 5 --output @/o.npy", "o.npy: expected one --step with it");
+    refuses("--step all --n-q 5 --lse @/l.npy", "l.npy: expected one --step with it");
     refuses("--step all --n-q 5 --trace", "--trace: expected one --step with it");
     refuses("--step standard --n-q 5 --lse @/l.npy", "--lse: expected a --step from fa1 on");
     refuses("--step block_matmul --n-q 5 --lse @/l.npy", "--lse: expected a --step from fa1");
@@ -79,11 +79,11 @@ TEST(refusals, of_bad_numbers_in_every_new_option)
             refuses(arguments, part);
         }
     const char *const fractions[] = {
-        "1", "-0.1", "nan", "inf", "''", "0.5x", "' 0.5'", "1e-9999"
+        "1", "-0.1", "nan", "inf", "''", "0.5x", "' 0.5'",
     };
     for (unsigned k = 0; k < sizeof fractions / sizeof fractions[0]; k++) {
         snprintf(arguments, sizeof arguments, "--dropout %s --output @/o.npy", fractions[k]);
-        refuses(arguments, "--dropout: expected a number of float64 from 0 to less than 1");
+        refuses(arguments, "--dropout: expected a number from 0 to less than 1");
     }
     const struct {
         const char *arguments, *part;
@@ -99,13 +99,12 @@ TEST(refusals, of_bad_numbers_in_every_new_option)
         { "--mask-block 4,4", "--mask-block: expected --block-mask too" },
         { "--block-mask band:", "--block-mask: expected a whole number from 0" },
         { "--block-mask band:-1", "--block-mask: expected a whole number from 0" },
-        { "--block-mask random:0.5", "--block-mask: expected random:DENSITY:SEED" },
-        { "--block-mask random:1.5:1", "--block-mask: expected a number of float64 from 0 to 1" },
+        { "--block-mask random:0.5", "--block-mask: expected DENSITY:SEED after" },
+        { "--block-mask random:1.5:1", "--block-mask: expected a density from 0 to 1" },
         { "--block-mask random:0.5:x", "--block-mask: expected a whole number from 0" },
         { "--block-mask ''", "--block-mask: expected a file's name, band:W or random" },
         { "--sram 100 --br 4", "--sram: chooses the tiles itself, so it does not go with --br" },
         { "--sram 100 --bc 4", "--sram: chooses the tiles itself, so it does not go with --bc" },
-        { "--br 4 --br 4", "--br: expected each option once" },
         { "--rows 4", "--rows: expected an option of this chapter" },
         { "--dtype f16", "--dtype: expected an option of this chapter" },
     };
@@ -154,11 +153,6 @@ TEST(refusals, of_block_masks_that_cannot_be_read_or_do_not_fit)
 
 TEST(refusals, of_outputs_that_cannot_be_written)
 {
-    command_zeros("m.npy", NPY_B1, 2, (size_t[]){ 1, 1 });
-    refuses("--n-q 8 --block-mask @/m.npy --output @/m.npy",
-            "m.npy: expected an output that is not the input --block-mask");
-    refuses("--n-q 8 --output @/o.npy --csv @/o.npy", "o.npy: expected one output a file");
-    refuses("--output common/data/q.npy", "expected an output that is not the course's own input");
     refuses("--n-q 8 --csv @/no/such/s.csv", "s.csv: expected");
     if (command_run("test -c /dev/full").status != 0)
         return;  // the device of Linux that is always full

@@ -71,17 +71,16 @@ TEST(refusals, of_tiles_that_are_not_compiled)
 
 TEST(refusals, of_what_does_not_belong_here)
 {
-    refuses("--step all --n-q 5 --output @/o.npy", "--output: expected one --step with it");
-    refuses("--step all --n-q 5 --lse @/l.npy", "--lse: expected one --step with it");
+    refuses("--step all --n-q 5 --output @/o.npy", "o.npy: expected one --step with it");
+    refuses("--step all --n-q 5 --lse @/l.npy", "l.npy: expected one --step with it");
     refuses("--step all --n-q 5 --profile", "--profile: expected one --step with it");
-    refuses("--step all --n-q 5 --timeline @/t.csv", "--timeline: expected one --step with it");
-    refuses("--step list --timeline @/t.csv", "--timeline: expected a program that runs a step");
+    refuses("--step all --n-q 5 --timeline @/t.csv", "t.csv: expected one --step with it");
+    refuses("--step list --timeline @/t.csv", "t.csv: expected a run that makes this file");
     refuses("--n-q 2000 --timeline @/t.csv",
             "--timeline: expected a smaller problem, of at most 10 million");
     refuses("--n-q 5 --timeline @/no/t.csv", "/no/t.csv");
-    refuses("--n-q 5 --timeline @/t.csv --csv @/t.csv", "but --timeline writes there too");
-    refuses("--device-info --output @/o.npy", "--output: expected a program that runs a step");
-    refuses("--step list --csv @/l.csv", "--csv: expected a program that runs a step");
+    refuses("--device-info --output @/o.npy", "o.npy: expected a run that makes this file");
+    refuses("--step list --csv @/l.csv", "l.csv: expected a run that makes this file");
     refuses("--device-info --step fa2", "--step: expected a program that runs a step");
     refuses("--n-q 2000 --profile", "--profile: expected a smaller problem, of at most 10 million");
     refuses("--device", "--device: expected a value after it");

@@ -25,8 +25,7 @@ void backward_ladder(const struct chapter *chapter, size_t N, double seconds,
                                   { complete, false } };
     char csv[REPORT_CSV] = REPORT_SPEED_CSV("threads");
     const double peak = speed_ladder(chapter, rungs, sizeof rungs / sizeof rungs[0], N, seconds,
-                                     lab_of_ladder, o, LADDER_CASES, csv);
-    bench_progress(0, 1);
+                                     lab_of_ladder, o, csv);
     report_line("%s; one core: %.1f GFLOP/s of FMA, %.1f GB/s copied", bench_machine(), 1e-9 * peak,
                 1e-9 * bench_copy_bandwidth());
     if (o->csv)

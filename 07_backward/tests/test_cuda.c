@@ -99,8 +99,8 @@ TEST(cuda_complete, agrees_with_the_reference)
 
 TEST(cuda_complete, agrees_with_the_reference_under_every_two_options)
 {
-    for (unsigned one = 1; one < WITH_EVERYTHING; one *= 2)
-        for (unsigned two = 2 * one; two < all_or_few(WITH_EVERYTHING, 2 * one + 1); two *= 2) {
+    for (unsigned one = 1; one < WITH_DROPOUT; one *= 2)
+        for (unsigned two = 2 * one; two <= all_or_few(WITH_DROPOUT, 2 * one); two *= 2) {
             struct test_problem t =
                 cuda_problem(cuda_named("cuda_complete"), one + two, 150, one | two);
             assert_backward(on_cuda(cuda_named("cuda_complete")), &t);

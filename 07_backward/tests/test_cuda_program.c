@@ -83,8 +83,6 @@ TEST(cuda_program, runs_kernels_in_16_bits)
                                  "cuda_complete ", "cuda_ordered\n",
                                  "for float32 or --dtype f16: cuda_standard, ",
                                  "and those of cuda_store bf16", NULL });
-    tells("--n-q 70 --d 64 --dtype bf16 --step all --quiet",
-          (const char *const[]){ "off by: reference ", "the step before ", NULL });
     tells("--heads 2 --kv-heads 1 --n-q 70 --n-k 150 --step cuda_ordered --dtype bf16 --causal",
           (const char *const[]){ "dQ stores", "dV, cuda_store", "cuda_ordered ran on ",
                                  "dQ: the same bits", NULL });

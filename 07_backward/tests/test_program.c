@@ -77,9 +77,7 @@ TEST(program, leaves_the_story_out_where_something_else_is_asked_for)
                   "%s: it printed: %s", others[k], c.out);
     }
     const struct command c = verifies("--quiet");
-    cr_assert(is_one_line_with(c.out, "ok") && strstr(c.out, "off by: reference ") &&
-                  strstr(c.out, "), split ") && strlen(c.out) <= 101,
-              "--quiet: it printed: %s", c.out);
+    cr_assert(is_one_line_with(c.out, "ok"), "--quiet: it printed: %s", c.out);
 }
 
 TEST(program, does_the_problem_of_the_forward_pass)
@@ -214,7 +212,7 @@ TEST(program, learns_with_its_gradients_and_not_so_with_wrong_ones)
                                               "with rate 1000: standard ends at 0.000",
                                               "the one without the scale at NaN", NULL });
     const struct command c = verifies("--train --quiet");
-    cr_assert(is_one_line_with(c.out, "losses of standard"), "--quiet: it printed: %s", c.out);
+    cr_assert(is_one_line_with(c.out, "ok"), "--quiet: it printed: %s", c.out);
 }
 
 TEST(program, checks_some_rows_of_a_large_problem_and_all_if_asked)

@@ -75,7 +75,8 @@ static bool keys_fit(const struct doctor *x, const struct output *o, enum result
     bool fits = m->how == AS_IS;
     for (size_t k = 0; k <= 8 && fits; k++) {
         const size_t row = k == 0 ? worst : first + rows[(k - 1) % in->p.Nk];
-        rounding_backward_keys(&m->p, in->Q, in->K, in->V, x->dO, &row, 1, right, right + d);
+        rounding_backward(&m->p, in->Q, in->K, in->V, x->dO, (struct some_rows){ &row, 0 },
+                          (struct some_rows){ &row, 1 }, right, right, right + d);
         struct exact *const wanted = of == RESULT_DK ? right : right + d;
         for (size_t c = 0; c < d; c++)
             wanted[c] = rounding_stored(wanted[c], type);

@@ -299,7 +299,7 @@ void mistake_forward(const struct mistake *m, const struct attention_input *in, 
 void mistake_query_gradient(const struct mistake *m, const struct doctor *x, size_t b, size_t h,
                             size_t i, struct exact *dQ)
 {
-    const size_t d = m->p.d;
+    const size_t d = m->p.d, first = 0;
     struct row r = row_of(m, x->in, b, h, i);
     float *const dO = allocate(d + 1, sizeof *dO, "a row of dO");
     memcpy(dO, x->dO + mistake_query(m, b, h, i), d * sizeof *dO);
@@ -307,7 +307,8 @@ void mistake_query_gradient(const struct mistake *m, const struct doctor *x, siz
     for (size_t c = 0; c <= d; c++)
         dQ[c] = (struct exact){ 0.0, 0.0, 0.0 };
     if (r.n > 0)
-        rounding_backward_query(&r.p, r.q, r.K, r.V, dO, 0, 0, 0, dQ);
+        rounding_backward(&r.p, r.q, r.K, r.V, dO, (struct some_rows){ &first, 1 },
+                          (struct some_rows){ &first, 0 }, dQ, dQ, dQ);  // of no key
     free(dO);
     row_free(&r);
 }

@@ -67,11 +67,3 @@ bool file_writable(const char *path, struct file_error *error)
     return !is_replaced(path) || access(folder, W_OK | X_OK) == 0 ||
            file_refuse(error, "expected a folder that can be written, found: %s", strerror(errno));
 }
-
-bool file_same(const char *a, const char *b)
-{
-    struct stat of_a, of_b;
-    if (stat(a, &of_a) == 0 && stat(b, &of_b) == 0)
-        return of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
-    return strcmp(a, b) == 0;
-}

@@ -31,7 +31,4 @@ bool file_write(const char *path, const struct bytes *pieces, size_t count,
 /* Can this file be written? If not, false and `error`. */
 bool file_writable(const char *path, struct file_error *error);
 
-/* Are both the same file, or the same name? */
-bool file_same(const char *a, const char *b);
-
 #endif

@@ -25,7 +25,7 @@ static const struct {
     [NPY_B1] = { "|b1", 1 }, [NPY_U1] = { "|u1", 1 }, [NPY_V2] = { "<V2", 2 },
 };
 
-size_t npy_element_size(enum npy_type type)
+static size_t npy_element_size(enum npy_type type)
 {
     return types[type].size;
 }
@@ -169,87 +169,49 @@ static bool read_header(FILE *file, struct npy *array, struct file_error *error)
     return parse_header(text, array, error);
 }
 
-/* Is the file as long as its header states? The stream is at the data. */
-static bool check_length(struct npy_parts *parts, struct file_error *error)
+/* The elements; the stream is at the first. */
+static bool read_data(FILE *file, struct npy *array, struct file_error *error)
 {
-    const size_t size = parts->array.count * npy_element_size(parts->array.type);
-    parts->begin = ftell(parts->file);
-    if (parts->begin < 0 || fseek(parts->file, 0, SEEK_END) != 0)
+    const size_t size = array->count * npy_element_size(array->type);
+    const long begin = ftell(file);
+    if (begin < 0 || fseek(file, 0, SEEK_END) != 0)
         return file_refuse(error, "expected a file of known length, found: %s", strerror(errno));
-    const size_t found = (size_t)(ftell(parts->file) - parts->begin);
-    return found == size ||
-           file_refuse(error, "expected %zu bytes of data, found %zu", size, found);
-}
-
-static bool parts_begin(struct npy_parts *parts, struct file_error *error)
-{
-    const bool good = read_header(parts->file, &parts->array, error) && check_length(parts, error);
-    return ferror(parts->file)
-               ? file_refuse(error, "expected a file that can be read, found: %s", strerror(errno))
-               : good;
-}
-
-bool npy_parts_open(const char *path, struct npy_parts *parts, struct file_error *error)
-{
-    *parts = (struct npy_parts){ .file = fopen(path, "rb") };
-    if (!parts->file)
-        return file_refuse(error, "expected a file that can be read, found: %s", strerror(errno));
-    if (parts_begin(parts, error))
-        return true;
-    npy_parts_close(parts);
-    return false;
-}
-
-void npy_parts_close(struct npy_parts *parts)
-{
-    if (parts->file)
-        fclose(parts->file);
-    parts->file = NULL;
-}
-
-bool npy_parts_read(const struct npy_parts *parts, size_t first, size_t count, void *to,
-                    struct file_error *error)
-{
-    const size_t size = npy_element_size(parts->array.type);
-    const bool there = fseek(parts->file, parts->begin + (long)(first * size), SEEK_SET) == 0;
-    const size_t found = there ? fread(to, size, count, parts->file) : 0;
-    if (found < count)  // the file was truncated meanwhile
-        return file_refuse(error, "expected %zu elements from the %zuth on, found %zu", count,
-                           first, found);
-    const unsigned char *const bools = to;
-    for (size_t i = 0; i < count && parts->array.type == NPY_B1; i++)
-        if (bools[i] > 1)
-            return file_refuse(error, "expected bools that are 0 or 1, found %d at element %zu",
-                               bools[i], first + i);
-    return true;
-}
-
-static bool read_all(const struct npy_parts *parts, struct npy *array, struct file_error *error)
-{
-    *array = parts->array;
-    array->data = malloc(array->count * npy_element_size(array->type));
+    const size_t found = (size_t)(ftell(file) - begin);
+    if (found != size)
+        return file_refuse(error, "expected %zu bytes of data, found %zu", size, found);
+    array->data = malloc(size);
     if (!array->data)
         return file_refuse(error, "expected memory for %zu elements, found too little",
                            array->count);
-    if (npy_parts_read(parts, 0, array->count, array->data, error))
-        return true;
-    npy_free(array);
-    return false;
+    if (fseek(file, begin, SEEK_SET) != 0 || fread(array->data, 1, size, file) < size)
+        return file_refuse(error, "expected %zu bytes of data, found fewer", size);
+    const unsigned char *const bools = array->data;
+    for (size_t i = 0; i < array->count && array->type == NPY_B1; i++)
+        if (bools[i] > 1)
+            return file_refuse(error, "expected bools that are 0 or 1, found %d at element %zu",
+                               bools[i], i);
+    return true;
 }
 
 bool npy_read_stream(FILE *file, struct npy *array, struct file_error *error)
 {
-    struct npy_parts parts = { .file = file };
     *array = (struct npy){ .data = NULL };
-    return parts_begin(&parts, error) && read_all(&parts, array, error);
+    bool good = read_header(file, array, error) && read_data(file, array, error);
+    if (ferror(file))
+        good = file_refuse(error, "expected a file that can be read, found: %s", strerror(errno));
+    if (!good)
+        npy_free(array);
+    return good;
 }
 
 bool npy_read(const char *path, struct npy *array, struct file_error *error)
 {
-    struct npy_parts parts;
+    FILE *const file = fopen(path, "rb");
     *array = (struct npy){ .data = NULL };
-    const bool good = npy_parts_open(path, &parts, error) && read_all(&parts, array, error);
-    npy_parts_close(&parts);
+    if (!file)
+        return file_refuse(error, "expected a file that can be read, found: %s", strerror(errno));
+    const bool good = npy_read_stream(file, array, error);
+    fclose(file);
     return good;
 }
 
@@ -259,28 +221,13 @@ void npy_free(struct npy *array)
     array->data = NULL;
 }
 
-/* float16 to float32: sign, 5 bits of exponent, 10 of fraction. */
-static float widened(uint16_t half)
-{
-    const uint32_t sign = (uint32_t)(half & 0x8000) << 16;
-    const uint32_t exponent = half >> 10 & 31, fraction = half & 0x3FF;
-    uint32_t bits;
-    float value = ldexpf((float)fraction, -24);  // zero or subnormal
-    memcpy(&bits, &value, sizeof bits);
-    if (exponent > 0)
-        bits = (exponent == 31 ? 255 : exponent + 112) << 23 | fraction << 13;
-    bits |= sign;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 float *npy_floats(const struct npy *array)
 {
     float *floats = allocate(array->count, sizeof *floats, "an array from a file");
     for (size_t i = 0; i < array->count; i++)
         switch (array->type) {
         case NPY_F2:
-            floats[i] = widened(((const uint16_t *)array->data)[i]);
+            floats[i] = dtype_number(DTYPE_F16, ((const uint16_t *)array->data)[i]);
             break;
         case NPY_F4:
             floats[i] = ((const float *)array->data)[i];

@@ -35,22 +35,6 @@ void npy_free(struct npy *array);
 /* The same from an open file, which stays open. */
 bool npy_read_stream(FILE *file, struct npy *array, struct file_error *error);
 
-/* A file to read in parts: its header, and the offset of the data. */
-struct npy_parts {
-    struct npy array;
-    FILE *file;
-    long begin;
-};
-
-/* Opens it and checks its length. On failure there is nothing to close. */
-bool npy_parts_open(const char *path, struct npy_parts *parts, struct file_error *error);
-void npy_parts_close(struct npy_parts *parts);
-
-/* Reads elements first … first + count - 1 into `to`, in the file's type, densely packed. */
-bool npy_parts_read(const struct npy_parts *parts, size_t first, size_t count, void *to,
-                    struct file_error *error);
-size_t npy_element_size(enum npy_type type);
-
 /* The elements as float32, f8 rounded to nearest even, others exact; free() them. */
 float *npy_floats(const struct npy *array);
 

@@ -25,12 +25,10 @@ struct lab lab_open(const struct chapter *chapter, int argc, char **argv)
                        .screen = argc == 1 };
     const struct options *const o = &lab.o;
     if (lab_asks_for(&lab, "list")) {
-        options_no_run(o, "--step list");
         step_list(chapter->table, o->quiet, o->dtype);
         if (chapter->kernels && *chapter->kernels)
             step_list(*chapter->kernels, o->quiet, o->dtype);
-        options_flush();
-        exit(EXIT_VERIFIED);
+        exit(report_finish());
     }
     if (o->threads || getenv("OMP_NUM_THREADS"))
         threads_begin(o->threads);
@@ -121,17 +119,11 @@ bool can_be_counted(const struct lab *lab, const struct step *step)
     return CAN_WATCH && step->watched && is_small(lab);
 }
 
-struct tensors lab_output(const struct lab *lab, const struct step *step, struct tile_size size)
-{
-    return is_small(lab) ? step_run(step, &lab->input.p, size, lab->x)
-                         : lab_output_slowly(lab, step, size);
-}
-
 void lab_run(struct lab *lab, const struct step *step)
 {
     outputs_free(&lab->x);
     lab->size = step_size(step, &lab->o, &lab->input.p);
-    lab->x = lab_output(lab, step, lab->size);
+    lab->x = step_run(step, &lab->input.p, lab->size, lab->x);
 }
 
 static void print_tiles(const struct step *step, struct tile_size size, const struct accesses *a)
@@ -239,7 +231,8 @@ bool lab_comes_before(const struct lab *lab, const struct step *step)
            (score_option(&lab->input.p) || !(step->supports & SUPPORTS_SCORE));
 }
 
-const struct step *lab_step_before(const struct lab *lab, const struct step *step)
+/* The closest earlier step that supports the problem; NULL if there is none. */
+static const struct step *lab_step_before(const struct lab *lab, const struct step *step)
 {
     while (step > lab->chapter->table->steps) {
         step--;
@@ -296,7 +289,8 @@ struct previous lab_run_before(const struct lab *lab, const struct step *step)
     const struct step *const before = lab_step_before(lab, step);
     if (!before)
         return (struct previous){ .name = NULL };
-    struct tensors x = lab_output(lab, before, step_size(before, &lab->o, &lab->input.p));
+    const struct attention *p = &lab->input.p;
+    struct tensors x = step_run(before, p, step_size(before, &lab->o, p), lab->x);
     const struct previous previous = previous_keep(lab, before, &x);
     outputs_free(&x);
     return previous;

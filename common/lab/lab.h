@@ -64,7 +64,7 @@ struct lab {
         *plain;  // counted instead of complete, which is vectorised: it visits the same tiles
     struct attention_check check;     // of O and lse; the lab frees `other`'s arrays …
     struct gradient_check gradients;  // … or of the gradients
-    struct attention_errors worst;    // largest so far in the table of all steps
+    bool wrong;                       // a step in the table of all
     char *csv;                        // its lines for --csv, with room for REPORT_CSV; or NULL
 };
 
@@ -120,9 +120,6 @@ bool can_be_counted(const struct lab *lab, const struct step *step);
 const char *lab_unsupported(const struct lab *lab, const struct step *step);
 bool lab_comes_before(const struct lab *lab, const struct step *step);
 
-/* The closest earlier step that supports the problem, to compare `step` with; NULL if none. */
-const struct step *lab_step_before(const struct lab *lab, const struct step *step);
-
 /* --csv's lines, one per step, to which callers may add. */
 char *lab_csv(struct lab *lab);
 
@@ -155,13 +152,8 @@ void lab_write(const struct lab *lab, const struct step *step, const char *previ
 void kernel_print_counts(const struct lab *lab, const struct step *kernel);
 void kernel_table_begin(const struct lab *lab);
 void kernel_table_row(struct lab *lab, const struct step *kernel, struct attention_errors errors);
-void kernel_table_notes(const struct lab *lab);
 const char *kernel_csv_columns(void);
-
-/* Runs the step into new outputs; and the same for a problem that may take long (wait.c). */
-struct tensors lab_output(const struct lab *lab, const struct step *step, struct tile_size size);
-struct tensors lab_output_slowly(const struct lab *lab, const struct step *step,
-                                 struct tile_size size);
+void kernel_table_notes(const struct lab *lab);
 
 void table_begin(struct lab *lab);
 void table_row(struct lab *lab, const struct step *step, struct attention_errors errors);

@@ -19,9 +19,6 @@ struct runner {
     struct bench *bench;
 };
 
-/* For timing: runs the step of the struct runner at `arg`. */
-void speed_work(void *arg);
-
 /* The best time of several runs, which take about `seconds`. */
 double speed_of(const struct step *step, const struct attention *p, struct tile_size size,
                 struct tensors x, double seconds);
@@ -56,9 +53,6 @@ struct mark {
 };
 struct mark round_mark(const struct round *round, size_t k);
 
-/* One core's peak, in operations per second. */
-double round_peak(const struct round *round);
-
 /*
  * The part "Speed": all steps that support the problem, or --step's and the one it is compared
  * with. Also to --csv.
@@ -74,15 +68,14 @@ struct rung {
 };
 
 /*
- * The part "Ladder": one head of N queries and keys, d = 64 and 128, full and causal, about
- * `seconds` each, with problems from `make`. It accounts for LADDER_CASES of the progress's
- * `parts`. Returns one core's peak; adds lines of REPORT_SPEED_CSV to csv.
+ * The parts "Ladder": one head of N queries and keys, d = 64 and 128, full and causal, about
+ * `seconds` each, with problems from `make`. Returns one core's peak; adds lines of
+ * REPORT_SPEED_CSV to csv.
  */
-enum { LADDER_CASES = 4 };
 double speed_ladder(const struct chapter *chapter, const struct rung *rungs, size_t count, size_t N,
                     double seconds,
                     struct lab (*make)(const struct chapter *chapter, struct attention p,
                                        const struct options *options),
-                    const struct options *options, size_t parts, char csv[REPORT_CSV]);
+                    const struct options *options, char csv[REPORT_CSV]);
 
 #endif

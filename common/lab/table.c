@@ -45,7 +45,7 @@ char *lab_csv(struct lab *lab)
 void table_begin(struct lab *lab)
 {
     const struct columns c = columns_of(lab);
-    lab->worst = (struct attention_errors){ .right = true };
+    lab->wrong = false;
     if (is_of_kernels(lab)) {
         kernel_table_begin(lab);
         return;
@@ -95,13 +95,6 @@ static struct counts counts_of(const struct lab *lab)
     return row;
 }
 
-static void keep_worse(struct attention_errors *worst, struct attention_errors e)
-{
-    worst->reference = larger_error(worst->reference, e.reference);
-    worst->previous = larger_error(worst->previous, e.previous);
-    worst->right &= e.right;
-}
-
 /* A line of a step in C. */
 static void print_row(struct lab *lab, const struct step *step, struct attention_errors e)
 {
@@ -126,7 +119,7 @@ void table_row(struct lab *lab, const struct step *step, struct attention_errors
                      columns_of(lab).written);
     if (lab->count.total > 0 && !lab->count.as_predicted)
         report_wrong("%s: its accesses are not those of its formula", step->name);
-    keep_worse(&lab->worst, step->is_product ? (struct attention_errors){ .right = e.right } : e);
+    lab->wrong |= !e.right;
 }
 
 /* The part "Compared with" of each step that is wrong. */
@@ -167,13 +160,8 @@ static void print_notes(const struct lab *lab)
 
 void table_end(struct lab *lab)
 {
-    char error[16];
-    snprintf(error, sizeof error, "%.2e", lab->worst.reference);
-    report_verified("double reference", error);
-    snprintf(error, sizeof error, "%.2e", lab->worst.previous);
-    report_verified(lab->chapter->backward ? "the step before" : "the stage before", error);
     print_notes(lab);
-    if (!lab->worst.right)
+    if (lab->wrong)
         print_wrong_steps(lab);
     if (lab->o.csv && !lab->o.bench)
         report_csv(lab->o.csv, lab_csv(lab));
@@ -191,8 +179,9 @@ struct lab lab_of(const struct chapter *chapter, struct attention_input input,
 
 struct attention_errors lab_errors(const struct lab *lab, const struct step *step, bool tell)
 {
+    const struct attention *p = &lab->input.p;
     struct previous before = lab_run_before(lab, step);
-    struct tensors x = lab_output(lab, step, step_size(step, &lab->o, &lab->input.p));
+    struct tensors x = step_run(step, p, step_size(step, &lab->o, p), lab->x);
     const struct attention_errors errors =
         lab_compare(lab, step, x, before.name ? &before : &lab->before, tell);
     outputs_free(&x);

@@ -1,14 +1,13 @@
 /*
- * Timing in turn.
- *
- * A sample is one call, or as many as fill a tenth of a millisecond, so that the clock's
- * resolution does not matter. Best and median are over samples, one per candidate and round.
+ * Timing in turn. A sample is one call, or as many as fill a tenth of a millisecond, so that the
+ * clock's resolution does not matter.
  */
 #define _POSIX_C_SOURCE 200809L
 
 #include "common/measure/bench.h"
 
 #include "common/cpu/memory.h"
+#include "common/measure/progress.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -16,13 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 static const double MIN_SAMPLE = 1e-4;  // seconds; a clock's resolution is 1e-6 at worst
 static const size_t MIN_ROUNDS = 5;
-static const size_t ROUNDS_PER_ALLOCATION = 1024;
-static const double MAX_REST = 0.03;          // seconds
-static const double PROGRESS_INTERVAL = 0.1;  // seconds
+static const double MAX_REST = 0.03;  // seconds
 
 double bench_now(void)
 {
@@ -70,87 +66,24 @@ static size_t warm_up(double (*now)(void), const struct bench *candidate)
     return calls;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* One candidate's measurement. */
-struct series {
-    size_t calls;     // per sample
-    double *samples;  // seconds per call, one per round
-};
-
-/* Takes a sample of each candidate, and grows the arrays as needed. */
-static void time_round(double (*now)(void), const struct bench *candidates, struct series *series,
-                       size_t count, size_t round)
-{
-    for (size_t c = 0; c < count && round % ROUNDS_PER_ALLOCATION == 0; c++) {
-        const size_t rounds = round + ROUNDS_PER_ALLOCATION;
-        series[c].samples = realloc(series[c].samples, rounds * sizeof *series[c].samples);
-        if (!series[c].samples)
-            out_of_memory("the samples of a benchmark", rounds, sizeof *series[c].samples);
-    }
-    for (size_t c = 0; c < count; c++)
-        series[c].samples[round] = sample(now, &candidates[c], series[c].calls);
-}
-
-/* Best and median over the rounds. */
-static void summarise(struct bench *candidate, struct series *series, size_t rounds)
-{
-    qsort(series->samples, rounds, sizeof *series->samples, by_size);
-    candidate->best = series->samples[0];
-    candidate->median = 0.5 * (series->samples[(rounds - 1) / 2] + series->samples[rounds / 2]);
-}
-
-static double progress_before, progress_share = 1.0;
-
-void bench_progress(size_t part, size_t parts)
-{
-    progress_before = (double)part / (double)parts;
-    progress_share = 1.0 / (double)parts;
-}
-
-/* Overwrites the last line. */
-static void show_progress(size_t round, double part)
-{
-    fprintf(stderr, "\rround %zu, %.0f %%", round,
-            100.0 * (progress_before + progress_share * part));
-}
-
-static void wipe_progress(void)
-{
-    fprintf(stderr, "\r%*s\r", 40, "");
-}
-
 void bench_run_by(double (*now)(void), struct bench *candidates, size_t count, double seconds)
 {
-    const bool terminal = isatty(STDERR_FILENO) != 0;
-    struct series *series = allocate(count, sizeof *series, "a benchmark");
-    for (size_t c = 0; c < count; c++)
-        series[c] = (struct series){ .calls = warm_up(now, &candidates[c]) };
-
+    size_t *calls = allocate(count, sizeof *calls, "a benchmark");
+    for (size_t c = 0; c < count; c++) {
+        calls[c] = warm_up(now, &candidates[c]);
+        candidates[c].best = INFINITY;
+    }
     const double start = now();
-    double elapsed = 0.0, next_sign = 0.0;
-    size_t round = 0;
-    while (count > 0 && (round < MIN_ROUNDS || elapsed < seconds)) {
-        if (terminal && elapsed >= next_sign) {
-            const double part = (double)round / (double)MIN_ROUNDS;
-            show_progress(round + 1, seconds > 0.0 ? fmin(part, elapsed / seconds) : part);
-            next_sign = elapsed + PROGRESS_INTERVAL;
-        }
-        time_round(now, candidates, series, count, round++);
+    double elapsed = 0.0;
+    for (size_t round = 0; count > 0 && (round < MIN_ROUNDS || elapsed < seconds); round++) {
+        if (round > 0)
+            progress("timing", (size_t)(1e3 * elapsed), (size_t)(1e3 * fmax(elapsed, seconds)) + 1);
+        for (size_t c = 0; c < count; c++)
+            candidates[c].best = fmin(candidates[c].best, sample(now, &candidates[c], calls[c]));
         elapsed = now() - start;
     }
-    if (terminal && count > 0)
-        wipe_progress();
-
-    for (size_t c = 0; c < count; c++) {
-        summarise(&candidates[c], &series[c], round);
-        free(series[c].samples);
-    }
-    free(series);
+    progress("timing", 1, 1);
+    free(calls);
 }
 
 void bench_run(struct bench *candidates, size_t count, double seconds)

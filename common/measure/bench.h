@@ -1,5 +1,5 @@
 /*
- * Timing: warmed up, repeated; best and median. Candidates are timed in turn, so that a temporary
+ * Timing: warmed up, repeated; the best time. Candidates are timed in turn, so that a temporary
  * slowdown affects all. Give the work an output that the caller reads, or it may be optimised
  * away.
  */
@@ -13,7 +13,7 @@ struct bench {
     const char *name;
     void (*work)(void *arg);  // timed: one call
     void *arg;
-    double best, median;  // seconds per call, set by bench_run
+    double best;  // seconds per call, set by bench_run
 };
 
 /*
@@ -21,9 +21,6 @@ struct bench {
  * all and at least five rounds. Shows progress if stderr is a terminal.
  */
 void bench_run(struct bench *candidates, size_t count, double seconds);
-
-/* Later progress output counts as part `part` of `parts`. */
-void bench_progress(size_t part, size_t parts);
 
 /* Seconds, monotonic. */
 double bench_now(void);

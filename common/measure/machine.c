@@ -20,13 +20,12 @@
 #if defined(__linux__)
 #include <sched.h>
 #elif defined(__APPLE__)
-#include <stdint.h>
 #include <sys/sysctl.h>
 #endif
 
 /*
- * Linux lists a core's caches as folder/index0, index1, …. We prefer that to sysconf, which has
- * returned ten times the size in virtual machines.
+ * Linux lists a core's caches as folder/index0, index1, …; sysconf has returned ten times the size
+ * in virtual machines.
  */
 static bool read_line(const char *folder, int index, const char *file_name, char *line, int size)
 {
@@ -54,40 +53,12 @@ size_t bench_listed_cache(const char *folder, int level)
     return 0;
 }
 
-/* By sysconf or sysctl; 0 if unknown. */
-static size_t told_cache(int level)
-{
-#if defined(__APPLE__)
-    static const char *const processors[] = { "hw.perflevel0.", "hw." };  // the fast cores first
-    static const char *const caches[] = { "l1dcachesize", "l2cachesize", "l3cachesize" };
-    for (int p = 0; p < 2; p++) {
-        char name[64];
-        int64_t bytes = 0;
-        size_t size = sizeof bytes;
-        snprintf(name, sizeof name, "%s%s", processors[p], caches[level - 1]);
-        if (sysctlbyname(name, &bytes, &size, NULL, 0) == 0 && bytes > 0)
-            return (size_t)bytes;
-    }
-    return 0;
-#elif defined(_SC_LEVEL1_DCACHE_SIZE)
-    static const int names[] = { _SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE,
-                                 _SC_LEVEL3_CACHE_SIZE };
-    const long bytes = sysconf(names[level - 1]);
-    return bytes > 0 ? (size_t)bytes : 0;
-#else
-    (void)level;
-    return 0;
-#endif
-}
-
 size_t bench_cache_bytes(int level)
 {
     static const size_t usual[] = { (size_t)32 << 10, (size_t)1 << 20, (size_t)32 << 20 };
     if (level < 1 || level > 3)
         return 0;
-    size_t bytes = bench_listed_cache("/sys/devices/system/cpu/cpu0/cache", level);
-    if (bytes == 0)
-        bytes = told_cache(level);
+    const size_t bytes = bench_listed_cache("/sys/devices/system/cpu/cpu0/cache", level);
     return bytes > 0 ? bytes : usual[level - 1];
 }
 

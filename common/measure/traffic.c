@@ -48,6 +48,13 @@ static struct traffic *array_at(const void *element)
     return NULL;
 }
 
+void traffic_count(const void *element, bool writes)
+{
+    struct traffic *t = array_at(element);
+    if (t)
+        *(writes ? &t->stores : &t->loads) += 1;
+}
+
 static void count_access(const void *at, size_t bytes, bool writes, bool aligned,
                          const void *instruction)
 {
@@ -135,12 +142,6 @@ struct traffic traffic_total(void)
     return total;
 }
 
-size_t traffic_arrays(const struct traffic **list)
-{
-    *list = arrays;
-    return array_count;
-}
-
 void accesses_add(struct accesses *a, const char *what, size_t n, const char *formula)
 {
     a->line[a->n++] =
@@ -169,24 +170,6 @@ bool accesses_sum(struct accesses *a, const char *formula, size_t *total)
     *total = all.loads + all.stores;
     a->line[a->n++] = (struct counted){ "all", *total, predicted, formula, "" };
     return as_predicted && *total == predicted;
-}
-
-static struct traffic *array_of(const float *element, const char *what)
-{
-    struct traffic *t = array_at(element);
-    if (!t)
-        fail(what, "in no instrumented array");
-    return t;
-}
-
-void traffic_count_load(const float *element)
-{
-    array_of(element, "a load from an address")->loads++;
-}
-
-void traffic_count_store(const float *element)
-{
-    array_of(element, "a store to an address")->stores++;
 }
 
 /* Precedes each array of extra memory, which begins a cache line later. */

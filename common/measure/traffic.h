@@ -35,9 +35,6 @@ void traffic_watch(const char *name, const float *array, size_t count);
 struct traffic traffic_of(const char *name);
 struct traffic traffic_total(void);
 
-/* The instrumented arrays, in the order in which they were first instrumented. */
-size_t traffic_arrays(const struct traffic **list);
-
 /*
  * An algorithm's own memory, released with extra_free. An array that is stored in full, such as S,
  * is slow memory and instrumented as `name`; a tile is fast memory. If out of memory: one line on
@@ -67,9 +64,8 @@ struct addresses {
 };
 extern struct addresses traffic_all, traffic_gaps[2];
 
-/* Counts one access; exits if `element` is in no instrumented array. */
-void traffic_count_load(const float *element);
-void traffic_count_store(const float *element);
+/* Counts one access, if `element` is in an instrumented array. */
+void traffic_count(const void *element, bool writes);
 
 #ifdef __cplusplus
 }

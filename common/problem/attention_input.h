@@ -11,7 +11,6 @@ struct attention_input {
     float *Q, *K, *V;     // (B, H, Nq, d), (B, Hkv, Nk, d) twice
     uint8_t *key_mask;    // (B, Nk) or NULL; p.key_mask points to it
     uint8_t *block_mask;  // in the shape of block_mask.h or NULL; p.block_mask points to it
-    size_t Br, Bc;        // tile size of --br and --bc; 0: not given
     size_t too_large;     // how many elements of Q, K and V overflow p.dtype
     int dims;             // of Q's array: 2, 3 or 4
     char origin[400];     // where the input is from, for printing

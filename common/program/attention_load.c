@@ -1,6 +1,6 @@
 #include "common/program/attention_load.h"
 
-#include "common/program/attention_parts.h"
+#include "common/program/attention_files.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ static size_t or_else(size_t given, size_t usual)
     return given ? given : usual;
 }
 
-struct attention attention_shape(const struct options *o)
+static struct attention attention_shape(const struct options *o)
 {
     const size_t H = or_else(o->heads, or_else(o->kv_heads, 1)), Hkv = or_else(o->kv_heads, H);
     const size_t Nq = or_else(o->n_q, or_else(o->n_k, USUAL_N));
@@ -24,14 +24,8 @@ struct attention attention_shape(const struct options *o)
                         or_else(o->d, USUAL_D));
 }
 
-/* Is the input to be generated? */
-bool attention_is_shaped(const struct options *o)
-{
-    return o->batch || o->heads || o->kv_heads || o->n_q || o->n_k || o->d || o->seed_given;
-}
-
 /* The options' part of the scores, without masks. */
-void attention_take_options(struct attention *p, const struct options *options)
+static void attention_take_options(struct attention *p, const struct options *options)
 {
     p->dtype = options->dtype;
     if (options->scale_given)
@@ -64,7 +58,7 @@ struct attention_input attention_input_load(const struct options *options)
         snprintf(input.origin, sizeof input.origin, "%.120s, %.120s, %.120s", options->q,
                  options->k, options->v);
     } else {
-        input = attention_is_shaped(options)
+        input = options_generated(options)
                     ? attention_input_random(attention_shape(options), options->seed)
                     : attention_usual();
     }
@@ -72,8 +66,6 @@ struct attention_input attention_input_load(const struct options *options)
         free(input.key_mask);
         attention_take_key_mask(&input, options->key_mask);
     }
-    input.Br = options->br;
-    input.Bc = options->bc;
     attention_take_options(&input.p, options);
     if (options->dtype != DTYPE_F32)
         attention_round(&input);

@@ -2,7 +2,6 @@
  * --help, refusals, and what programs ask of the command line when it has been read.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "common/files/file.h"
 #include "common/program/option_table.h"
 #include "common/program/options.h"
 
@@ -12,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { LONGEST_NAME = 20 };  // of an option
 
 /* A file's name, or a value that was given, may hold anything. */
 static void say_in_one_line(const char *text)
@@ -72,76 +69,6 @@ void options_help(const struct program *program)
     puts("files: written last, when all is verified; with status 2 none is half-written");
 }
 
-/* How many letters must be changed, added or left out to make `b` of the first n letters of `a`. */
-static size_t edits_between(const char *a, size_t n, const char *b)
-{
-    size_t row[LONGEST_NAME + 1];  // row[j]: from the letters of `a` so far to the first j of `b`
-    const size_t length = strlen(b);
-    for (size_t j = 0; j <= length; j++)
-        row[j] = j;
-    for (size_t i = 0; i < n; i++) {
-        size_t before = row[0]++;
-        for (size_t j = 0; j < length; j++) {
-            const size_t changed = before + (a[i] != b[j]);
-            const size_t shorter = row[j] < row[j + 1] ? row[j] : row[j + 1];
-            before = row[j + 1];
-            row[j + 1] = changed < shorter + 1 ? changed : shorter + 1;
-        }
-    }
-    return row[length];
-}
-
-/*
- * The program's option that is at most two letters away from `word`, or NULL; also NULL if no
- * letter is wrong.
- */
-static const char *nearest_to(const char *word, const struct program *program)
-{
-    const char *nearest = NULL;
-    size_t least = 3;
-    if (strncmp(word, "--", 2) != 0)
-        return NULL;
-    word += 2;
-    for (const struct option_row *row = option_rows; row < option_rows + OPTION_ROWS; row++) {
-        const size_t length = strlen(row->name);
-        const size_t edits = edits_between(word, strcspn(word, "="), row->name);
-        if (edits == 0 && !option_taken(program, row))
-            return NULL;  // another chapter's
-        if (option_taken(program, row) && edits < least && edits + 1 < length) {
-            least = edits;
-            nearest = row->name;
-        }
-    }
-    return nearest;
-}
-
-void option_refuse(const struct program *program, const char *word)
-{
-    const char *const nearest = nearest_to(word, program);
-    if (nearest)
-        options_fail(word, "did you mean --%s?", nearest);
-    options_fail(word, "expected an option of this chapter; --help lists them");
-}
-
-void options_spare(const char *input)
-{
-    for (size_t k = 0; options_output(k); k++)
-        if (file_same(options_output(k), input))
-            options_fail(options_output(k),
-                         "expected an output that is not the course's own input");
-}
-
-void options_no_run(const struct options *o, const char *mode)
-{
-    const char *const more = options_single(o)           ? options_single(o)
-                             : o->bench                  ? "--bench"
-                             : o->csv                    ? "--csv"
-                             : o->step && o->device_info ? "--device-info"
-                                                         : NULL;
-    if (more)
-        options_fail(more, "expected a program that runs a step, and %s runs none", mode);
-}
-
 const char *options_data(const char *name)
 {
     static char path[4096];
@@ -175,7 +102,7 @@ static const char *next_name(const char *at)
 
 bool options_excluded(const char *name)
 {
-    for (const char *at = options_names_excluded(); *at; at = next_name(at))
+    for (const char *at = options_excluded_names; *at; at = next_name(at))
         if (name_length(at) == strlen(name) && strncmp(at, name, strlen(name)) == 0)
             return true;
     return false;
@@ -183,7 +110,7 @@ bool options_excluded(const char *name)
 
 void options_check_excluded(const char *(*name_of)(size_t k), size_t n)
 {
-    for (const char *at = options_names_excluded(); *at; at = next_name(at)) {
+    for (const char *at = options_excluded_names; *at; at = next_name(at)) {
         size_t k = 0;
         while (k < n && (strlen(name_of(k)) != name_length(at) ||
                          strncmp(at, name_of(k), name_length(at)) != 0))
@@ -192,25 +119,11 @@ void options_check_excluded(const char *(*name_of)(size_t k), size_t n)
             options_fail("--exclude",
                          "expected names of kernels that --step list names, with "
                          "commas between them, found '%s'",
-                         options_names_excluded());
+                         options_excluded_names);
     }
 }
 
 bool options_usual(const struct options *o)
 {
-    return !o->q && !o->batch && !o->heads && !o->kv_heads && !o->n_q && !o->n_k && !o->d &&
-           !o->seed_given && !o->step;
-}
-
-const char *options_single(const struct options *o)
-{
-    static char name[32];
-    for (const struct option_row *row = option_rows; row < option_rows + OPTION_ROWS; row++) {
-        const void *const field = (const char *)o + row->field;
-        if (row->kind != OUTPUT || strcmp(row->name, "csv") == 0 || !*(const char *const *)field)
-            continue;
-        snprintf(name, sizeof name, "--%s", row->name);
-        return name;
-    }
-    return o->profile ? "--profile" : NULL;
+    return !o->q && !o->step && !options_generated(o);
 }

@@ -126,7 +126,6 @@ const struct option_row option_rows[OPTION_ROWS] = {
       "fit a layer's output by gradient descent: standard, complete, and a wrong scale" },
     { "csv", "FILE", OUTPUT, ALL & ~RINGS, offsetof(struct options, csv), 0,
       "write the results there as comma-separated values too" },
-    { "quiet", NULL, FLAG, ALL, offsetof(struct options, quiet), 0,
-      "print one line: what was verified" },
+    { "quiet", NULL, FLAG, ALL, offsetof(struct options, quiet), 0, "print one line, the verdict" },
     { "help", NULL, FLAG, ALL, 0, 0, "print this" },
 };

@@ -1,14 +1,11 @@
 /*
- * The table of options: which there are, which chapters take them, and what values they accept.
+ * Between the files of options.h: which options there are, which chapters take them, and what
+ * values they accept.
  */
 #ifndef COMMON_OPTION_TABLE_H
 #define COMMON_OPTION_TABLE_H
 
 #include "common/program/options.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* What kind of value an option takes, where that is more than its name says. */
 enum option_kind {
@@ -47,23 +44,32 @@ struct option_row {
 enum { OPTION_ROWS = 56 };
 extern const struct option_row option_rows[OPTION_ROWS];
 
-// ---- between the files of options.h ---------------------------------------------------------------
-
 /* Does the program take the option of this row? */
 bool option_taken(const struct program *program, const struct option_row *row);
 
-/*
- * Exits because `word`, such as "--causl", is not one of its options. Names one that is at most two
- * letters away.
- */
-_Noreturn void option_refuse(const struct program *program, const char *word);
+/* Takes the value `text`, NULL if there is none, of the option in this row. */
+void option_take(struct options *options, const struct option_row *row, const char *text);
 
-/* Prints the program's options. */
+/* The same where that is more than a flag, a count or a name; `option` is "--NAME". */
+void option_take_other(struct options *options, const struct option_row *row, const char *option,
+                       const char *text);
+
+/* A whole number written in digits and nothing else, `least` to `most`. */
+uint64_t option_whole_number(const char *option, const char *text, uint64_t least, uint64_t most);
+
+/* The value of --block-mask: "band:W", "random:DENSITY:SEED", or else a file's name. */
+enum block_mask_kind { BLOCK_MASK_FILE, BLOCK_MASK_BAND, BLOCK_MASK_RANDOM };
+struct block_mask_source {
+    enum block_mask_kind kind;
+    size_t width;    // of a band
+    double density;  // of a random mask
+    uint64_t seed;
+};
+struct block_mask_source block_mask_source(const char *text);
+
 void options_help(const struct program *program);
 
 extern const char *options_program_name, *options_program_path;
-
-/* The value of --exclude, or "". */
-const char *options_names_excluded(void);
+extern const char *options_excluded_names;  // the value of --exclude, or ""
 
 #endif

@@ -4,7 +4,6 @@
 #include "common/cpu/memory.h"
 #include "common/files/file.h"
 #include "common/program/option_table.h"
-#include "common/program/option_values.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -18,7 +17,7 @@
 
 const char *options_program_name = "course";
 const char *options_program_path = "";
-static const char *excluded = "";
+const char *options_excluded_names = "";
 static const char *outputs[OPTION_ROWS + 1];  // the files of output options; NULL ends them
 
 void options_flush(void)
@@ -33,43 +32,20 @@ bool option_taken(const struct program *program, const struct option_row *row)
     return row->chapters >> program->chapter & 1;
 }
 
-/* The file that was given to the option of this row, which the chapter takes; else NULL. */
-static const char *file_of(const struct program *program, const struct options *options,
-                           const struct option_row *row, enum option_kind kind)
+/* Collects the outputs, and checks that they can be written. */
+static void check_outputs(const struct program *program, const struct options *options)
 {
-    const bool block_mask = row->kind == BLOCK_MASK && kind == INPUT;
-    if (!option_taken(program, row) || !(row->kind == kind || block_mask))
-        return NULL;
-    const char *const name = *(const char *const *)((const char *)options + row->field);
-    const bool made =
-        block_mask && name && block_mask_source("--block-mask", name).kind != BLOCK_MASK_FILE;
-    return made ? NULL : name;
-}
-
-/* Checks that every output can be written, and is neither an input nor another output. */
-static void check_files(const struct program *program, const struct options *options)
-{
-    for (const struct option_row *out = option_rows; out < option_rows + OPTION_ROWS; out++) {
-        const char *output = file_of(program, options, out, OUTPUT);
+    size_t count = 0;
+    for (const struct option_row *row = option_rows; row < option_rows + OPTION_ROWS; row++) {
+        if (!option_taken(program, row) || row->kind != OUTPUT)
+            continue;
+        const char *const output = *(const char *const *)((const char *)options + row->field);
         struct file_error error;
         if (output && !file_writable(output, &error))
             options_fail(output, "%s", error.text);
-        for (const struct option_row *row = option_rows; row < option_rows + OPTION_ROWS && output;
-             row++) {
-            const char *input = file_of(program, options, row, INPUT);
-            const char *other = row < out ? file_of(program, options, row, OUTPUT) : NULL;
-            if (input && file_same(output, input))
-                options_fail(output, "expected an output that is not the input --%s", row->name);
-            if (other && file_same(output, other))
-                options_fail(output, "expected one output a file, but --%s writes there too",
-                             row->name);
-        }
+        if (output)
+            outputs[count++] = output;
     }
-}
-
-const char *options_names_excluded(void)
-{
-    return excluded;
 }
 
 const char *options_output(size_t k)
@@ -77,31 +53,29 @@ const char *options_output(size_t k)
     return outputs[k];
 }
 
-/* Requires an input from files or a generated one, not parts of both. */
-static void check_input(const struct options *options)
+const char *options_single(const struct options *options)
 {
-    const char *made = options->rows         ? "--rows"
-                       : options->cols       ? "--cols"
-                       : options->seed_given ? "--seed"
-                                             : NULL;
-    if (options->input && made)
-        options_fail(made, "makes an input of its own, so it does not go with --input");
+    return options->profile ? "--profile" : outputs[0] != options->csv ? outputs[0] : NULL;
+}
 
-    const char *shaped = options->batch      ? "--batch"
-                         : options->heads    ? "--heads"
-                         : options->kv_heads ? "--kv-heads"
-                         : options->n_q      ? "--n-q"
-                         : options->n_k      ? "--n-k"
-                         : options->d        ? "--d"
-                                             : made;
-    const int files = (options->q != NULL) + (options->k != NULL) + (options->v != NULL);
-    if (files > 0 && files < 3)
-        options_fail(!options->q   ? "--q"
-                     : !options->k ? "--k"
-                                   : "--v",
+bool options_generated(const struct options *o)
+{
+    return o->batch || o->heads || o->kv_heads || o->n_q || o->n_k || o->d || o->rows || o->cols ||
+           o->seed_given;
+}
+
+/* Requires an input from files or a generated one, not parts of both. */
+static void check_input(const struct options *o)
+{
+    const bool all = o->q && o->k && o->v;
+    if ((o->q || o->k || o->v) && !all)
+        options_fail(!o->q   ? "--q"
+                     : !o->k ? "--k"
+                             : "--v",
                      "expected all of --q, --k and --v, or none of them");
-    if (files && shaped)
-        options_fail(shaped, "makes an input of its own, so it does not go with --q, --k and --v");
+    if ((all || o->input) && options_generated(o))
+        options_fail(all ? "--q" : "--input",
+                     "does not go with options of a generated input, such as --seed");
 }
 
 /* Checks options that are valid only with another, or only without it. */
@@ -161,9 +135,8 @@ void option_take(struct options *options, const struct option_row *row, const ch
 struct options options_parse(const struct program *program, int argc, char **argv)
 {
     struct options options = { .seed = 1, .window_left = -1, .window_right = -1 };
-    struct option names[OPTION_ROWS + 2] = { { 0 } };
-    const struct option_row *row_of[OPTION_ROWS + 1];
-    bool seen[OPTION_ROWS] = { false };
+    struct option names[OPTION_ROWS + 1] = { { 0 } };
+    const struct option_row *row_of[OPTION_ROWS];
     int count = 0, given = 0;
     for (const struct option_row *row = option_rows; row < option_rows + OPTION_ROWS; row++) {
         if (!option_taken(program, row))
@@ -175,10 +148,6 @@ struct options options_parse(const struct program *program, int argc, char **arg
                        : *row->argument == '[' ? optional_argument
                                                : required_argument,
         };
-        if (strcmp(row->name, "step") == 0) {  // its old name is still taken
-            row_of[count] = row;
-            names[count++] = (struct option){ .name = "kernel", .has_arg = required_argument };
-        }
     }
 
     options_program(program, argv[0]);
@@ -192,16 +161,12 @@ struct options options_parse(const struct program *program, int argc, char **arg
         if (found == ':')
             options_fail(word, "expected a value after it");
         if (found != 0)
-            option_refuse(program, word);
+            options_fail(word, "expected an option of this chapter; --help lists them");
         if (strcmp(names[which].name, "help") == 0) {
             options_help(program);
             options_flush();
             exit(EXIT_VERIFIED);
         }
-        bool *const again = &seen[row_of[which] - option_rows];
-        if (*again)
-            options_fail(word, "expected each option once, found it again");
-        *again = true;
         option_take(&options, row_of[which], optarg);
         given++;
     }
@@ -211,13 +176,10 @@ struct options options_parse(const struct program *program, int argc, char **arg
         options_fail("--story", "expected no other option with it");
     check_input(&options);
     check_partners(&options);
-    check_files(program, &options);
+    check_outputs(program, &options);
     if (!options.mask_rows)
         options.mask_rows = options.mask_cols = 64;
-    excluded = options.exclude ? options.exclude : "";
-    size_t count_outputs = 0;
-    for (const struct option_row *row = option_rows; row < option_rows + OPTION_ROWS; row++)
-        if (file_of(program, &options, row, OUTPUT))
-            outputs[count_outputs++] = file_of(program, &options, row, OUTPUT);
+    if (options.exclude)
+        options_excluded_names = options.exclude;
     return options;
 }

@@ -88,13 +88,13 @@ _Noreturn void options_skip(const char *format, ...) __attribute__((format(print
  */
 void options_flush(void);
 
+/* Does the command line ask for a generated input? */
+bool options_generated(const struct options *options);
+
 /* For a chapter with kernels: true if neither an input nor a kernel was given. */
 bool options_usual(const struct options *options);
 
-/*
- * A requested output that only a single step can produce, such as "--output", valid until the next
- * call; or NULL.
- */
+/* A requested output that only a single step can produce: a file, or "--profile"; or NULL. */
 const char *options_single(const struct options *options);
 
 /* Is `name` among the names of --exclude? */
@@ -107,15 +107,6 @@ void options_check_excluded(const char *(*name_of)(size_t k), size_t n);
 
 /* The k-th file that an option of the command line asks the program to write; NULL if there are fewer. */
 const char *options_output(size_t k);
-
-/* Exits if `input`, a file that the command line does not name as input, is one of its outputs. */
-void options_spare(const char *input);
-
-/*
- * Exits if an output or --bench is requested together with `mode`, such as "--step list", which
- * runs nothing.
- */
-void options_no_run(const struct options *options, const char *mode);
 
 /*
  * The path of the course's input file `name`: in common/data below the current folder or the one

@@ -1,4 +1,3 @@
-#define _POSIX_C_SOURCE 200809L
 #include "common/program/report.h"
 
 #include "common/measure/accesses.h"
@@ -8,30 +7,15 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { LABEL_WIDTH = 18, TITLE_WIDTH = 47 };
 
 static struct {
     const char *chapter, *title;
-    const char *label;                       // of the part whose first line is to come, else ""
-    const char *bold, *green, *red, *reset;  // escape sequences, or "" where no colour is wanted
-    char verified_with[200];
+    const char *label;  // of the part whose first line is to come, else ""
     bool begun, quiet, aside, wrong;
-} report = { .label = "", .bold = "", .green = "", .red = "", .reset = "" };
-
-static void choose_colours(void)
-{
-    const char *no_color = getenv("NO_COLOR");
-    if (!isatty(STDOUT_FILENO) || (no_color && *no_color))
-        return;
-    report.bold = "\033[1m";
-    report.green = "\033[32m";
-    report.red = "\033[31m";
-    report.reset = "\033[0m";
-}
+} report = { .label = "" };
 
 void report_start(const char *chapter, const char *title, const char *idea, bool quiet)
 {
@@ -39,16 +23,14 @@ void report_start(const char *chapter, const char *title, const char *idea, bool
     report.title = title;
     report.quiet = quiet;
     report.begun = true;
-    choose_colours();
     if (!quiet)
-        printf("%s%s  %s%s%*s%s\n", report.bold, chapter, title, report.reset,
+        printf("%s  %s%*s%s\n", chapter, title,
                TITLE_WIDTH - (int)strlen(chapter) - 2 - (int)strlen(title), "", idea);
 }
 
 void report_aside(void)
 {
     report.aside = true;
-    report.green = report.red = report.reset = "";
 }
 
 void report_part(const char *label)
@@ -65,7 +47,7 @@ void report_line(const char *format, ...)
         return;
     va_list arguments;
     va_start(arguments, format);
-    printf("%s%-*s%s", report.bold, LABEL_WIDTH, report.label, report.reset);
+    printf("%-*s", LABEL_WIDTH, report.label);
     vprintf(format, arguments);
     putchar('\n');
     report.label = "";
@@ -93,36 +75,20 @@ void report_counted(const char *label, const struct counted *lines, size_t n, co
     report_line("%-12s %13s %17s %*s", "slow memory", "counted", heading, width, "formula");
     for (const struct counted *line = lines; line < lines + n; line++) {
         const double each = (double)line->count / (double)unit;
-        report_line("%-14s %11s %15.2f%-2s %*s%s   %s%s%s%s%s", line->what,
+        const bool right = line->count == line->predicted;
+        report_line("%-14s %11s %15.2f%-2s %*s%s   %s%s%s", line->what,
                     report_number(line->count, count), each, suffix,
                     width - columns_of(line->formula), "", line->formula,
-                    line->count == line->predicted ? report.green : report.red,
-                    line->count == line->predicted ? "ok" : "WRONG: the formula gives ",
-                    line->count == line->predicted ? "" : report_number(line->predicted, predicted),
-                    report.reset, line->note);
-        report.wrong |= line->count != line->predicted;
+                    right ? "ok" : "WRONG: the formula gives ",
+                    right ? "" : report_number(line->predicted, predicted), line->note);
+        report.wrong |= !right;
     }
 }
 
-char *report_mark(bool right, char text[32])
+const char *report_mark(bool right)
 {
-    snprintf(text, 32, "%s%s%s", right ? report.green : report.red, right ? "ok" : "WRONG",
-             report.reset);
     report.wrong |= !right;
-    return text;
-}
-
-void report_verified(const char *with, const char *error)
-{
-    static const char *const details[] = { "double ", "its " };  // the line has 100 columns
-    const size_t used = strlen(report.verified_with);
-    for (size_t k = 0; k < sizeof details / sizeof details[0]; k++)
-        if (strncmp(with, details[k], strlen(details[k])) == 0)
-            with += strlen(details[k]);
-    if (strstr(report.verified_with, with))
-        return;  // of the first table
-    snprintf(report.verified_with + used, sizeof report.verified_with - used, "%s%s %s",
-             used ? ", " : "", with, error);
+    return right ? "ok" : "WRONG";
 }
 
 const char *report_chapter(void)
@@ -156,7 +122,7 @@ void report_wrong(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    report_line("%sWRONG%s %s", report.red, report.reset, text);
+    report_line("WRONG %s", text);
     report.wrong = true;
 }
 
@@ -167,9 +133,8 @@ int report_finish(void)
     if (report.aside)
         options_flush();  // no verdict about output that could not be written
     if (report.quiet)
-        fprintf(report.aside ? stderr : stdout, "%s  %-27s off by: %-46s %s%s%s\n", report.chapter,
-                report.title, report.verified_with, report.wrong ? report.red : report.green,
-                report.wrong ? "WRONG" : "ok", report.reset);
+        fprintf(report.aside ? stderr : stdout, "%s  %-27s %s\n", report.chapter, report.title,
+                report.wrong ? "WRONG" : "ok");
     options_flush();
     if (options_output(0))
         report_close();

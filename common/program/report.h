@@ -3,8 +3,7 @@
  *
  *     Label             text, and tables in columns, no wider than 100
  *
- * Everything goes to standard output; with --quiet only the verdict does. Colour only on a
- * terminal, and never with NO_COLOR set.
+ * Everything goes to standard output; with --quiet only the verdict does.
  */
 #ifndef COMMON_REPORT_H
 #define COMMON_REPORT_H
@@ -62,14 +61,6 @@ void report_not_counted(const char *label);
  * and expected side by side.
  */
 void report_compared(const struct comparison *comparisons, size_t n);
-
-/* Adds to the line printed with --quiet: what was compared with, and the error. */
-void report_verified(const char *with, const char *error);
-
-/*
- * "ok"; or "WRONG", which also makes the verdict wrong; in colour if colour is on. Returns `text`.
- */
-char *report_mark(bool right, char text[32]);
 
 /* The part "Next": what to read next. */
 void report_next(const char *text);

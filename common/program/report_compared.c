@@ -40,44 +40,22 @@ static const char *explained_text(const struct difference *d, char *text, size_t
     return text;
 }
 
-/* The line of --quiet has room for the worst comparison with each stage: "reference 7.69e-06 (dV)". */
-static void remember(const struct comparison *all, size_t n)
-{
-    for (size_t k = 0; k < n; k++) {
-        struct comparison worst = all[k];
-        bool told = false;
-        for (size_t other = 0; other < n; other++)
-            if (strcmp(all[other].with, all[k].with) == 0) {
-                told |= other < k;
-                comparison_keep_worse(&worst, all[other]);
-            }
-        if (told)
-            continue;
-        char error[32], text[80];
-        error_text(&worst.difference, error, sizeof error);
-        snprintf(text, sizeof text, worst.of ? "%s (%s)" : "%s", error, worst.of);
-        report_verified(worst.with, text);
-    }
-}
-
 void report_compared(const struct comparison *comparisons, size_t n)
 {
-    char place[100], heading[60], with[60], error[32], explained[32], mark[32];
+    char place[100], heading[60], with[60], error[32], explained[32];
     snprintf(heading, sizeof heading, "at %s", comparisons->axes.names);
     report_part("Compared with");
     report_line("%-22s %13s  %s  %s", "", "largest error", EXPLAINED, heading);
     for (const struct comparison *c = comparisons; c < comparisons + n; c++) {
         const bool right = is_explained(c->difference);
         snprintf(with, sizeof with, "%s%s%.20s", c->of ? c->of : "", c->of ? ", " : "", c->with);
-        report_line("%-22s %13s  %*s  %-16s %s", with,
-                    error_text(&c->difference, error, sizeof error), (int)sizeof EXPLAINED - 1,
-                    explained_text(&c->difference, explained, sizeof explained),
-                    report_place(c->axes, c->difference.worst, place, sizeof place),
-                    report_mark(right, mark));
+        report_line(
+            "%-22s %13s  %*s  %-16s %s", with, error_text(&c->difference, error, sizeof error),
+            (int)sizeof EXPLAINED - 1, explained_text(&c->difference, explained, sizeof explained),
+            report_place(c->axes, c->difference.worst, place, sizeof place), report_mark(right));
         if (!right)
             report_neighbourhood(c);
     }
-    remember(comparisons, n);
 }
 
 void attention_describe(const struct attention_input *input)

@@ -14,6 +14,9 @@
 const char *report_chapter(void);
 bool report_is_wrong(void);
 
+/* "ok"; or "WRONG", which also makes the verdict wrong. */
+const char *report_mark(bool right);
+
 /* Exits unless each requested output is kept by now. */
 void report_check_files(void);
 

@@ -53,14 +53,13 @@ struct scores scores_load(const struct options *options)
 {
     struct scores scores;
     char rows[32], cols[32], origin[sizeof scores.origin];
-    if (options->rows || options->cols || options->seed_given) {
+    if (options_generated(options)) {
         scores = scores_random(options->rows ? options->rows : USUAL_ROWS,
                                options->cols ? options->cols : USUAL_COLS, options->seed);
         snprintf(origin, sizeof origin, "normal numbers, seed %llu",
                  (unsigned long long)options->seed);
     } else {
         const char *path = options->input ? options->input : options_data("scores.npy");
-        options_spare(path);
         scores = from_file(path);
         snprintf(origin, sizeof origin, "%s", path);
     }

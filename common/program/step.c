@@ -3,7 +3,6 @@
 #include "common/cpu/memory.h"
 #include "common/measure/traffic.h"
 #include "common/program/report.h"
-#include "common/program/step_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +38,9 @@ const struct step *step_chosen(const struct step_table *table, const struct opti
     if (!step)
         options_fail("--step",
                      "expected list, all or one of the steps that list prints, found '%s'", name);
-    step_require(step, p, options);
+    const char *const unsupported = step_unsupported(step, p);
+    if (unsupported)
+        step_refuse(step, p, options, unsupported);
     return step;
 }
 
@@ -106,13 +107,6 @@ const char *step_unsupported(const struct step *step, const struct attention *p)
     const char *const d =
         p->d <= step_dims(step, p->dtype)->most ? NULL : step_unsupported_d(step, p);
     return d ? d : unsupported_option(step, p);
-}
-
-void step_require(const struct step *step, const struct attention *p, const struct options *options)
-{
-    const char *const unsupported = step_unsupported(step, p);
-    if (unsupported)
-        step_refuse(step, p, options, unsupported);
 }
 
 // ---- tiles --------------------------------------------------------------------------------------

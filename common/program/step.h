@@ -165,10 +165,6 @@ bool step_takes_type(const struct step *step, enum dtype type);
  */
 const char *step_unsupported(const struct step *step, const struct attention *p);
 
-/* Exits, naming the unsupported option, unless the step supports the problem. */
-void step_require(const struct step *step, const struct attention *p,
-                  const struct options *options);
-
 /*
  * The step's tile: the command line's, for a kernel only if it is compiled for it; what is not
  * given is chosen for the step.
@@ -190,5 +186,20 @@ struct kernel_shape step_shape(const struct step *kernel, const struct attention
 /* Its short formula, for the problem's type; and the type in which it stores gradients. */
 const char *step_formula(const struct step *step, const struct attention *p);
 enum dtype step_stored(const struct step *step, const struct attention *p);
+
+// ---- between its files -------------------------------------------------------------------------
+
+/* " 3", or blanks where the step has no number. */
+void step_number(const struct step_table *table, const struct step *step, char text[16]);
+
+/* The d that the step takes in this type. */
+const struct dims *step_dims(const struct step *step, enum dtype type);
+
+/* NULL, or "d = 40 (d is 64 or 128)". */
+const char *step_unsupported_d(const struct step *step, const struct attention *p);
+
+/* Ends the program: the step does not support this. */
+_Noreturn void step_refuse(const struct step *step, const struct attention *p,
+                           const struct options *options, const char *unsupported);
 
 #endif

@@ -1,7 +1,6 @@
 /* Texts about steps: their list, unsupported options, and --csv's line. */
 #include "common/program/report.h"
 #include "common/program/step.h"
-#include "common/program/step_parts.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "common/problem/block_mask.h"
 
 #include "common/cpu/memory.h"
-#include "common/program/option_values.h"
+#include "common/program/option_table.h"
 #include "common/tests/test.h"
 
 #include <math.h>
@@ -237,7 +237,7 @@ TEST(block_mask_source, is_a_band_a_random_mask_or_else_a_file)
     };
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         const struct block_mask_source expected = cases[k].source;
-        const struct block_mask_source got = block_mask_source("--block-mask", cases[k].text);
+        const struct block_mask_source got = block_mask_source(cases[k].text);
         cr_assert(got.kind == expected.kind && got.width == expected.width &&
                       got.density == expected.density && got.seed == expected.seed,
                   "%s: kind %d, width %zu, density %g", cases[k].text, (int)got.kind, got.width,

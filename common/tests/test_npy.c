@@ -392,35 +392,13 @@ static const char *path_of(const char *name)
     return path;
 }
 
-TEST(npy, reads_parts_of_a_file)
-{
-    const double data[6] = { 0, 1, 2, 3, 4, 5 };
-    double got[3];
-    struct npy_parts parts;
-    struct file_error error;
-    const char *const path = path_of("x.npy");
-    cr_assert(npy_write(path, NPY_F8, 2, (size_t[]){ 2, 3 }, data, &error), "%s", error.text);
-    cr_assert(npy_parts_open(path, &parts, &error), "%s", error.text);
-    cr_assert(parts.array.dims == 2 && parts.array.count == 6 && !parts.array.data);
-    for (size_t first = 4; first-- > 0;) {
-        cr_assert(npy_parts_read(&parts, first, 3, got, &error), "%s", error.text);
-        cr_assert(memcmp(got, data + first, sizeof got) == 0, "another part than from %zu on",
-                  first);
-    }
-    cr_assert(!npy_parts_read(&parts, 4, 3, got, &error));
-    cr_assert(strstr(error.text, "expected 3 elements from the 4th on, found 2"), "%s", error.text);
-    npy_parts_close(&parts);
-}
-
 static void refuses_file(const char *name, const char *message)
 {
     struct npy array;
-    struct npy_parts parts;
     struct file_error error = { "" };
     const char *const path = path_of(name);
     cr_assert(!npy_read(path, &array, &error) && !array.data, "read %s", path);
     cr_assert(strcmp(error.text, message) == 0, "%s: said \"%s\"", path, error.text);
-    cr_assert(!npy_parts_open(path, &parts, &error) && !parts.file, "opened %s", path);
 }
 
 TEST(npy, refuses_what_is_no_file_that_can_be_read)

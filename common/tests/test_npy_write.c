@@ -223,24 +223,3 @@ TEST(file, is_writable_where_it_can_be_written)
               "%s", error.text);
     cr_assert(command_files() == 1, "left %d files", command_files());
 }
-
-TEST(file, is_the_same_through_links_and_folders)
-{
-    cr_assert(chdir(command_folder()) == 0 && mkdir("out", 0755) == 0, "no folder");
-    command_file("x.npy", "x", 1);
-    command_file("z.npy", "z", 1);
-    cr_assert(symlink("x.npy", "soft") == 0 && link("x.npy", "hard") == 0, "no links");
-    static const struct {
-        const char *a, *b;
-        bool same;
-    } cases[] = {
-        { "x.npy", "x.npy", true },       { "x.npy", "out/../x.npy", true },
-        { "x.npy", "soft", true },        { "x.npy", "hard", true },
-        { "x.npy", "z.npy", false },      { "x.npy", "out/x.npy", false },
-        { "y.npy", "y.npy", true },       { "y.npy", "x.npy", false },
-        { "none/y.npy", "y.npy", false }, { "y.npy", "y.npz", false },
-    };
-    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
-        cr_assert(file_same(cases[k].a, cases[k].b) == cases[k].same, "%s and %s: expected %s",
-                  cases[k].a, cases[k].b, cases[k].same ? "the same" : "two files");
-}

@@ -29,8 +29,7 @@ TEST(options, of_tiles_and_kernels_are_read)
         cr_assert(o.br == 3 && o.bc == 1000000000 && o.sram == 0 && o.threads == 7,
                   "br %zu, bc %zu, sram %zu, threads %zu", o.br, o.bc, o.sram, o.threads);
         cr_assert(strcmp(o.step, "fa1") == 0, "step %s", o.step);
-        o = command_line(chapter,
-                         "--sram 1000000000 --kernel list --threads 1024");  // the old name
+        o = command_line(chapter, "--sram 1000000000 --step list --threads 1024");
         cr_assert(o.sram == 1000000000 && !o.br && !o.bc && o.threads == 1024,
                   "br %zu, bc %zu, sram %zu, threads %zu", o.br, o.bc, o.sram, o.threads);
         cr_assert(strcmp(o.step, "list") == 0, "step %s", o.step);
@@ -107,23 +106,6 @@ TEST(options, trace_may_be_asked_for_as_csv)
     cr_assert(o.trace && !o.trace_csv, "chapter 04: %d, %d", o.trace, o.trace_csv);
 }
 
-TEST(options, a_mistyped_one_gets_the_nearest)
-{
-    command_line_refused(5, "--causl", false, "--causl: did you mean --causal?");
-    command_line_refused(5, "--hedas=4", false, "--hedas=4: did you mean --heads?");
-    command_line_refused(7, "--dropuot-seed", false, "did you mean --dropout-seed?");
-    command_line_refused(4, "--dropout", false, "--dropout: expected an option of this chapter");
-    command_line_refused(5, "--x", false, "--x: expected an option of this chapter");
-}
-
-/* Names of masks are not files, so outputs may have them. */
-TEST(options, allow_an_output_that_is_called_like_a_mask)
-{
-    cr_assert(chdir(command_folder()) == 0, "no folder");
-    const struct options o = command_line(5, "--block-mask band:3 --output band:3");
-    cr_assert(strcmp(o.output, "band:3") == 0, "output %s", o.output);
-}
-
 /*
  * The first three are not for chapter 06, whose kernels fix their tiles and do not change scores.
  * The last four are not for chapter 05; the last is for 06 only.
@@ -166,8 +148,7 @@ TEST(options, refuse_bad_values_by_name)
     const struct {
         const char *line, *part;
     } bad[] = {
-        { "--dropout 1",
-          "--dropout: expected a number of float64 from 0 to less than 1, found '1'" },
+        { "--dropout 1", "--dropout: expected a number from 0 to less than 1, found '1'" },
         { "--dropout -0.1", "--dropout: expected a number" },
         { "--dropout 1.5", "--dropout: expected a number" },
         { "--dropout nan", "--dropout: expected a number" },
@@ -175,10 +156,8 @@ TEST(options, refuse_bad_values_by_name)
         { "--dropout ''", "--dropout: expected a number" },
         { "--dropout 0.1x", "--dropout: expected a number" },
         { "--dropout ~0.1", "--dropout: expected a number" },
-        { "--dropout 1e-400", "--dropout: expected a number" },
         { "--dropout 0.99999999999999999999", "--dropout: expected a number" },
         { "--dropout", "--dropout: expected a value after it" },
-        { "--dropout 0.1 --dropout 0.1", "--dropout: expected each option once" },
         { "--dropout 0.1 --dropout-seed -1", "--dropout-seed: expected a whole number from 0" },
         { "--dropout 0.1 --dropout-seed 18446744073709551616", "--dropout-seed: expected a whole" },
         { "--dropout-seed 3", "--dropout-seed: expected --dropout too" },
@@ -192,7 +171,6 @@ TEST(options, refuse_bad_values_by_name)
         { "--softcap 1e-46", "--softcap: expected a finite number" },
         { "--softcap ''", "--softcap: expected a finite number" },
         { "--softcap 30x", "--softcap: expected a finite number" },
-        { "--softcap 30 --softcap 30", "--softcap: expected each option once" },
         { "--block-mask ''",
           "--block-mask: expected a file's name, band:W or random:DENSITY:SEED" },
         { "--block-mask --quiet", "--block-mask: expected a file's name" },
@@ -200,17 +178,17 @@ TEST(options, refuse_bad_values_by_name)
         { "--block-mask band:-1", "--block-mask: expected a whole number" },
         { "--block-mask band:1.5", "--block-mask: expected a whole number" },
         { "--block-mask band:1000000001", "--block-mask: expected a whole number" },
-        { "--block-mask random:", "--block-mask: expected random:DENSITY:SEED, found 'random:'" },
-        { "--block-mask random:0.5", "--block-mask: expected random:DENSITY:SEED" },
+        { "--block-mask random:", "--block-mask: expected DENSITY:SEED after random:, found ''" },
+        { "--block-mask random:0.5", "--block-mask: expected DENSITY:SEED after" },
         { "--block-mask random:0.5:", "--block-mask: expected a whole number from 0" },
         { "--block-mask random:0.5:-3", "--block-mask: expected a whole number from 0" },
         { "--block-mask random:0.5:3:4", "--block-mask: expected a whole number from 0" },
-        { "--block-mask random::3", "--block-mask: expected a number of float64 from 0 to 1," },
-        { "--block-mask random:1.01:3", "--block-mask: expected a number of float64 from 0 to 1," },
-        { "--block-mask random:-0.01:3", "--block-mask: expected a number of float64 from 0" },
-        { "--block-mask random:nan:3", "--block-mask: expected a number of float64 from 0 to 1," },
-        { "--block-mask random:0.0000000000000000000001:3", "expected random:DENSITY:SEED" },
-        { "--block-mask random:0.5:000000000000000000000003", "expected random:DENSITY:SEED" },
+        { "--block-mask random::3", "--block-mask: expected a density from 0 to 1" },
+        { "--block-mask random:1.01:3", "--block-mask: expected a density from 0 to 1" },
+        { "--block-mask random:-0.01:3", "--block-mask: expected a density from 0 to 1" },
+        { "--block-mask random:nan:3", "--block-mask: expected a density from 0 to 1" },
+        { "--block-mask random:0.0000000000000000000001:3", "expected DENSITY:SEED after" },
+        { "--block-mask random:0.5:000000000000000000000003", "expected DENSITY:SEED after" },
         { "--mask-block 64,64", "--mask-block: expected --block-mask too" },
         { "--block-mask band:3 --mask-block 64", "--mask-block: expected R,C" },
         { "--block-mask band:3 --mask-block 64,", "--mask-block: expected a whole number from 1" },

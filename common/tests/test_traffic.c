@@ -106,14 +106,6 @@ TEST(traffic, starts_from_zero_after_a_reset)
     assert_counts(0, 0, 0, 0);
 }
 
-Test(traffic, ends_the_program_on_an_access_to_an_array_that_nobody_watches, .signal = SIGABRT,
-     .timeout = TEST_SECONDS)
-{
-    float other = 0.0f;
-    watch_both();
-    traffic_count_load(&other);
-}
-
 Test(traffic, ends_the_program_where_arrays_overlap, .signal = SIGABRT, .timeout = TEST_SECONDS)
 {
     watch_both();

@@ -31,9 +31,9 @@ static struct expected expected_of(const struct ring *at)
     };
 }
 
-static void check_and_write(const struct ranks *ranks, const struct attention_input *input,
-                            const float *O, const float *lse)
+static void check_and_write(const struct ranks *ranks, const float *O, const float *lse)
 {
+    const struct attention_input *input = &ranks->input;
     const struct options *o = &ranks->options;
     const struct attention *p = &input->p;
     float *const one = allocate(attention_query_elements(p), sizeof *one, "O of one process");
@@ -53,7 +53,7 @@ static void check_and_write(const struct ranks *ranks, const struct attention_in
 
 int main(int argc, char **argv)
 {
-    struct ranks ranks = ranks_begin(&program, argc, argv);
+    struct ranks ranks = ranks_begin(&program, false, argc, argv);
     const struct ring *const r = &ranks.ring;
     const struct attention *p = &r->p;
     const struct part mine = part_of(p->Nk, r->rank, r->ranks),
@@ -66,10 +66,7 @@ int main(int argc, char **argv)
     void *const keys = ranks_allocate(&ranks, ring_keys_bytes(r, &mine), 1, "K and V");
     unsigned char *const travelling[2] = { ranks_allocate(&ranks, travels, 1, "K and V"),
                                            ranks_allocate(&ranks, travels, 1, "K and V") };
-    ranks_read_queries(&ranks, SOURCE_Q, Q);
-    ranks_read_keys(&ranks, r->rank, keys);
-    uint64_t sum = ranks_sum(0, Q, rows * p->d * sizeof *Q);
-    sum = ranks_sum(sum, keys, ring_keys_bytes(r, &mine));
+    const uint64_t sum = ranks_read(&ranks, Q, NULL, keys);
 
     const struct options *o = &ranks.options;
     MPI_Barrier(MPI_COMM_WORLD);
@@ -81,19 +78,16 @@ int main(int argc, char **argv)
 
     float *const whole_O = ranks_gather(&ranks, p->B * p->H, p->Nq, p->d, O);
     float *const whole_lse = ranks_gather(&ranks, p->B * p->H, p->Nq, 1, lse);
-    struct attention_input input = { .Q = NULL };
     if (r->rank == 0) {
-        input = attention_input_load(o);
         report_start("05", "Ring attention", "chapter 03's merge, across machines", o->quiet);
-        attention_describe(&input);
+        attention_describe(&ranks.input);
     }
-    ranks_check_sums(&ranks, &input, NULL, sum);
+    ranks_check_sums(&ranks, sum);
     ranks_print(&ranks, &wire, seconds, expected_of);
     int status = EXIT_VERIFIED;
     if (r->rank == 0) {
-        check_and_write(&ranks, &input, whole_O, whole_lse);
+        check_and_write(&ranks, whole_O, whole_lse);
         status = report_finish();
-        attention_input_free(&input);
     }
     void *const all[] = {
         Q, O, lse, block, keys, travelling[0], travelling[1], whole_O, whole_lse

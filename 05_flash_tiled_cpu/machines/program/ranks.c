@@ -1,4 +1,3 @@
-#define _POSIX_C_SOURCE 200809L  // setenv
 #include "05_flash_tiled_cpu/machines/program/ranks.h"
 
 #include "common/cpu/memory.h"
@@ -39,7 +38,7 @@ static void end_the_others(void)
 
 static void describe(const struct ranks *ranks, char text[400])
 {
-    const struct attention *p = &ranks->source.p;
+    const struct attention *p = &ranks->ring.p;
     const struct options *const o = &ranks->options;
     snprintf(text, 400,
              "%s, B %zu, H %zu (%zu for K and V), Nq %zu, Nk %zu, d %zu, scale %.9g, causal %d%s, "
@@ -48,7 +47,7 @@ static void describe(const struct ranks *ranks, char text[400])
              memory_program_name(), p->B, p->H, p->Hkv, p->Nq, p->Nk, p->d, (double)p->scale,
              p->causal, p->top_left ? " top-left" : "", p->window_left, p->window_right,
              ranks->ring.masked ? "a" : "no", ranks->ring.size.Br, ranks->ring.size.Bc,
-             (unsigned long long)ranks->source.seed, o->latency, o->bandwidth);
+             (unsigned long long)o->seed, o->latency, o->bandwidth);
 }
 
 static void check_problems(const struct ranks *ranks)
@@ -78,20 +77,23 @@ static void check_sizes(const struct ring *r)
         options_fail("mpirun", "expected parts of at most 2 GB, so more ranks than %zu", r->ranks);
 }
 
-static void open_source(struct ranks *ranks, const struct program *program, int argc, char **argv)
+static void load(struct ranks *ranks, const struct program *program, bool backward, int argc,
+                 char **argv)
 {
     const struct options *o = &ranks->options;
     ranks->options = options_parse(program, argc, argv);
     threads_use(o->threads ? o->threads : 1);
-    ranks->source = attention_source_open(o);
-    ranks->ring.p = ranks->source.p;
-    ranks->ring.masked = ranks->source.of[SOURCE_MASK].file != NULL;
+    ranks->input = attention_input_load(o);
+    ranks->dO = backward ? attention_input_dO(&ranks->input, o) : NULL;
+    ranks->ring.p = ranks->input.p;
+    ranks->ring.p.key_mask = NULL;  // a rank has the part of its keys
+    ranks->ring.masked = ranks->input.key_mask != NULL;
     ranks->ring.size = (struct tile_size){ o->br ? o->br : USUAL_TILE, o->bc ? o->bc : USUAL_TILE };
     ranks->ring.queries = part_of(ranks->ring.p.Nq, ranks->ring.rank, ranks->ring.ranks);
     check_sizes(&ranks->ring);
 }
 
-struct ranks ranks_begin(const struct program *program, int argc, char **argv)
+struct ranks ranks_begin(const struct program *program, bool backward, int argc, char **argv)
 {
     struct ranks ranks = { .ring = { .comm = MPI_COMM_WORLD } };
     int rank, count;
@@ -101,24 +103,29 @@ struct ranks ranks_begin(const struct program *program, int argc, char **argv)
     ranks.ring.rank = (size_t)rank;
     ranks.ring.ranks = (size_t)count;
     atexit(end_the_others);
-    setenv("NO_COLOR", "1",
-           1);  // mpirun gives rank 0 a terminal, even if its output is a file
     if (rank == 0)
-        open_source(&ranks, program, argc, argv);
+        load(&ranks, program, backward, argc, argv);
     if (!may_begin(1)) {
         MPI_Finalize();
         exit(EXIT_VERIFIED);  // rank 0 returns the status
     }
     has_begun = true;
     if (rank > 0)
-        open_source(&ranks, program, argc, argv);
+        load(&ranks, program, backward, argc, argv);
     check_problems(&ranks);
     return ranks;
 }
 
+static void release(struct ranks *ranks)
+{
+    attention_input_free(&ranks->input);
+    free(ranks->dO);
+    ranks->dO = NULL;
+}
+
 int ranks_end(struct ranks *ranks, int status)
 {
-    attention_source_close(&ranks->source);
+    release(ranks);
     MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
     MPI_Finalize();
     return status;
@@ -131,36 +138,6 @@ void *ranks_allocate(struct ranks *ranks, size_t count, size_t size, const char 
 }
 
 // ---- rows of parts ------------------------------------------------------------------------------
-
-void ranks_read_queries(const struct ranks *ranks, enum source which, float *x)
-{
-    const struct attention *p = &ranks->ring.p;
-    const struct part *const part = &ranks->ring.queries;
-    for (size_t head = 0; head < p->B * p->H; head++)
-        for (size_t c = 0; c < 2; x += part->of[c++].count * p->d)
-            attention_source_floats(&ranks->source, which,
-                                    (head * p->Nq + part->of[c].first) * p->d,
-                                    part->of[c].count * p->d, x);
-}
-
-void ranks_read_keys(const struct ranks *ranks, size_t owner, void *bytes)
-{
-    const struct attention *p = &ranks->ring.p;
-    struct keys keys = ring_keys(&ranks->ring, owner, bytes);
-    for (size_t head = 0; head < p->B * p->Hkv; head++)
-        for (size_t c = 0; c < 2; c++) {
-            const struct chunk chunk = keys.part.of[c];
-            const size_t first = (head * p->Nk + chunk.first) * p->d, n = chunk.count * p->d;
-            attention_source_floats(&ranks->source, SOURCE_K, first, n, keys.K);
-            attention_source_floats(&ranks->source, SOURCE_V, first, n, keys.V);
-            keys.K += n;
-            keys.V += n;
-        }
-    for (size_t b = 0; b < p->B && keys.mask; b++)
-        for (size_t c = 0; c < 2; keys.mask += keys.part.of[c++].count)
-            attention_source_mask(&ranks->source, b * p->Nk + keys.part.of[c].first,
-                                  keys.part.of[c].count, keys.mask);
-}
 
 static void copy_part(const struct part *part, size_t heads, size_t n, size_t bytes, void *whole,
                       void *rows, bool to_whole)
@@ -200,7 +177,7 @@ float *ranks_gather(const struct ranks *ranks, size_t heads, size_t n, size_t le
 // ---- checksums ----------------------------------------------------------------------------------
 
 /* FNV-1a. */
-uint64_t ranks_sum(uint64_t before, const void *bytes, size_t count)
+static uint64_t sum_of(uint64_t before, const void *bytes, size_t count)
 {
     uint64_t sum = before ^ 0xCBF29CE484222325u;
     for (const unsigned char *at = bytes; at < (const unsigned char *)bytes + count; at++)
@@ -208,29 +185,32 @@ uint64_t ranks_sum(uint64_t before, const void *bytes, size_t count)
     return sum;
 }
 
-static uint64_t sum_of(const struct ring *at, const struct attention_input *input, const float *dO)
+/* Copies a rank's part; returns its sum. */
+static uint64_t copy_mine(const struct ring *at, const struct ranks *ranks, float *Q, float *dO,
+                          void *bytes)
 {
     const struct attention *p = &at->p;
+    const struct attention_input *input = &ranks->input;
     const struct part part = part_of(p->Nk, at->rank, at->ranks);
-    const size_t queries = p->B * p->H * at->queries.rows * p->d * sizeof(float);
-    void *const rows = allocate(queries, 1, "a part of Q"), *const bytes =
-                                                                allocate(ring_keys_bytes(at, &part),
-                                                                         1, "a part of the keys");
     const struct keys keys = ring_keys(at, at->rank, bytes);
-    uint64_t sum = 0;
-    copy_part(&at->queries, p->B * p->H, p->Nq, p->d * sizeof(float), input->Q, rows, false);
-    sum = ranks_sum(sum, rows, queries);
-    copy_part(&part, p->B * p->Hkv, p->Nk, p->d * sizeof(float), input->K, keys.K, false);
-    copy_part(&part, p->B * p->Hkv, p->Nk, p->d * sizeof(float), input->V, keys.V, false);
+    const size_t row = p->d * sizeof(float), queries = p->B * p->H * at->queries.rows * row;
+    copy_part(&at->queries, p->B * p->H, p->Nq, row, input->Q, Q, false);
+    copy_part(&part, p->B * p->Hkv, p->Nk, row, input->K, keys.K, false);
+    copy_part(&part, p->B * p->Hkv, p->Nk, row, input->V, keys.V, false);
     if (keys.mask)
         copy_part(&part, p->B, p->Nk, 1, input->key_mask, keys.mask, false);
-    sum = ranks_sum(sum, bytes, ring_keys_bytes(at, &part));
-    if (dO) {
-        copy_part(&at->queries, p->B * p->H, p->Nq, p->d * sizeof(float), (void *)dO, rows, false);
-        sum = ranks_sum(sum, rows, queries);
-    }
-    free(rows);
-    free(bytes);
+    const uint64_t sum = sum_of(sum_of(0, Q, queries), bytes, ring_keys_bytes(at, &part));
+    if (!ranks->dO)
+        return sum;
+    copy_part(&at->queries, p->B * p->H, p->Nq, row, ranks->dO, dO, false);
+    return sum_of(sum, dO, queries);
+}
+
+uint64_t ranks_read(struct ranks *ranks, float *Q, float *dO, void *bytes)
+{
+    const uint64_t sum = copy_mine(&ranks->ring, ranks, Q, dO, bytes);
+    if (ranks->ring.rank > 0)
+        release(ranks);
     return sum;
 }
 
@@ -242,18 +222,27 @@ static struct ring ring_at(const struct ranks *ranks, size_t rank)
     return at;
 }
 
-void ranks_check_sums(struct ranks *ranks, const struct attention_input *input, const float *dO,
-                      uint64_t sum)
+void ranks_check_sums(struct ranks *ranks, uint64_t sum)
 {
     const size_t count = ranks->ring.ranks;
     uint64_t *const sums = allocate(count, sizeof *sums, "the sums of the ranks");
     MPI_Gather(&sum, 1, MPI_UINT64_T, sums, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     for (size_t rank = 0; rank < count && ranks->ring.rank == 0; rank++) {
         const struct ring at = ring_at(ranks, rank);
+        const struct attention *p = &at.p;
+        const struct part part = part_of(p->Nk, rank, count);
+        const size_t queries = p->B * p->H * at.queries.rows * p->d;
+        float *const Q = allocate(queries, sizeof *Q, "a part of Q"), *const dO = allocate(
+                                                                          queries, sizeof *dO,
+                                                                          "a part of dO");
+        void *const keys = allocate(ring_keys_bytes(&at, &part), 1, "a part of the keys");
         char name[32];
         snprintf(name, sizeof name, "rank %zu", rank);
-        if (sums[rank] != sum_of(&at, input, dO))
+        if (sums[rank] != copy_mine(&at, ranks, Q, dO, keys))
             options_fail(name, "expected the same numbers in its input as rank 0, found others");
+        free(Q);
+        free(dO);
+        free(keys);
     }
     free(sums);
 }

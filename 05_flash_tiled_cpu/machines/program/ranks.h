@@ -11,11 +11,12 @@
  */
 struct ranks {
     struct options options;
-    struct attention_source source;
+    struct attention_input input;  // the whole, and dO if backward; after ranks_read on rank 0 only
+    float *dO;
     struct ring ring;
     size_t held;  // by ranks_allocate
 };
-struct ranks ranks_begin(const struct program *program, int argc, char **argv);
+struct ranks ranks_begin(const struct program *program, bool backward, int argc, char **argv);
 
 /* With rank 0's status, on all ranks. */
 int ranks_end(struct ranks *ranks, int status);
@@ -23,22 +24,15 @@ int ranks_end(struct ranks *ranks, int status);
 /* Counted as held by this rank. */
 void *ranks_allocate(struct ranks *ranks, size_t count, size_t size, const char *what);
 
-/* `bytes`: the K, V and mask of `owner`. */
-void ranks_read_queries(const struct ranks *ranks, enum source which, float *x);
-void ranks_read_keys(const struct ranks *ranks, size_t owner, void *bytes);
+/* This rank's rows of Q and dO, and in `bytes` its K, V and mask. Returns a sum of all of it. */
+uint64_t ranks_read(struct ranks *ranks, float *Q, float *dO, void *bytes);
 
 /* On rank 0 all ranks' rows in the text's order, elsewhere NULL. `heads` includes the batch. */
 float *ranks_gather(const struct ranks *ranks, size_t heads, size_t n, size_t length,
                     const float *rows);
 
-uint64_t ranks_sum(uint64_t before, const void *bytes, size_t count);
-
-/*
- * On all ranks: `sum` covers the Q, keys and dO that this rank has read. Rank 0 ends the program
- * if one differs.
- */
-void ranks_check_sums(struct ranks *ranks, const struct attention_input *input, const float *dO,
-                      uint64_t sum);
+/* On all ranks: rank 0 ends the program if a rank has read other numbers. */
+void ranks_check_sums(struct ranks *ranks, uint64_t sum);
 
 /* `in_turn` of its messages must follow one another. */
 struct expected {

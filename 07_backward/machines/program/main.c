@@ -96,40 +96,28 @@ static void mine_free(struct mine *m)
         free(all[k]);
 }
 
-static uint64_t mine_read(const struct ranks *ranks, struct mine *m)
-{
-    const struct ring *const r = &ranks->ring;
-    const struct part part = part_of(r->p.Nk, r->rank, r->ranks);
-    const size_t bytes = r->p.B * r->p.H * r->queries.rows * r->p.d * sizeof(float);
-    ranks_read_queries(ranks, SOURCE_Q, m->Q);
-    ranks_read_queries(ranks, SOURCE_DO, m->dO);
-    ranks_read_keys(ranks, r->rank, m->keys);
-    const uint64_t sum = ranks_sum(ranks_sum(0, m->Q, bytes), m->keys, ring_keys_bytes(r, &part));
-    return ranks_sum(sum, m->dO, bytes);
-}
-
 /* On rank 0. */
 struct whole {
-    struct attention_input input;
-    float *O, *lse, *dO, *gradients[GRADIENTS];
+    float *O, *lse, *gradients[GRADIENTS];
 };
 
-static void one_process(const struct ring *r, const struct whole *whole, float *one[GRADIENTS])
+static void one_process(const struct ranks *ranks, float *one[GRADIENTS])
 {
-    const struct attention_input *input = &whole->input;
+    const struct attention_input *input = &ranks->input;
     const struct attention *p = &input->p;
+    const struct tile_size size = ranks->ring.size;
     float *const O = allocate(attention_query_elements(p), sizeof *O, "O of one process"),
                  *const lse = allocate(attention_rows(p), sizeof *lse, "lse of one process");
-    complete(p, r->size, tensors_of(input, O, lse));
+    complete(p, size, tensors_of(input, O, lse));
     for (size_t g = 0; g < GRADIENTS; g++)
         one[g] = allocate(g == DQ ? attention_query_elements(p) : attention_key_elements(p),
                           sizeof *one[g], "gradients of one process");
     struct tensors x = tensors_of(input, O, lse);
-    x.dO = whole->dO;
+    x.dO = ranks->dO;
     x.dQ = one[DQ];
     x.dK = one[DK];
     x.dV = one[DV];
-    backward_complete(p, r->size, x);
+    backward_complete(p, size, x);
     free(O);
     free(lse);
 }
@@ -138,11 +126,11 @@ static void check_and_write(const struct ranks *ranks, const struct whole *whole
 {
     float *one[GRADIENTS];
     struct gradient_check check =
-        gradient_check_begin(&whole->input, whole->dO, ranks->options.verify_all);
-    one_process(&ranks->ring, whole, one);
+        gradient_check_begin(&ranks->input, ranks->dO, ranks->options.verify_all);
+    one_process(ranks, one);
     if (gradient_check_report(&check, whole->gradients, "one process", one).right) {
-        attention_write(&ranks->options, &whole->input, whole->O, whole->lse);
-        attention_write_gradients(&ranks->options, &whole->input, whole->gradients[DQ],
+        attention_write(&ranks->options, &ranks->input, whole->O, whole->lse);
+        attention_write_gradients(&ranks->options, &ranks->input, whole->gradients[DQ],
                                   whole->gradients[DK], whole->gradients[DV]);
     }
     gradient_check_end(&check);
@@ -167,21 +155,19 @@ static struct whole gather(const struct ranks *ranks, const struct mine *m)
 
 static void whole_free(struct whole *whole)
 {
-    attention_input_free(&whole->input);
     free(whole->O);
     free(whole->lse);
-    free(whole->dO);
     for (size_t g = 0; g < GRADIENTS; g++)
         free(whole->gradients[g]);
 }
 
 int main(int argc, char **argv)
 {
-    struct ranks ranks = ranks_begin(&program, argc, argv);
+    struct ranks ranks = ranks_begin(&program, true, argc, argv);
     const struct options *o = &ranks.options;
     const struct ring *const r = &ranks.ring;
     struct mine m = mine_new(&ranks);
-    const uint64_t sum = mine_read(&ranks, &m);
+    const uint64_t sum = ranks_read(&ranks, m.Q, m.dO, m.keys);
     ring_forward(r, m.Q, m.keys, m.room.keys, m.room.block, m.O, m.lse);
 
     MPI_Barrier(MPI_COMM_WORLD);
@@ -194,13 +180,11 @@ int main(int argc, char **argv)
 
     struct whole whole = gather(&ranks, &m);
     if (r->rank == 0) {
-        whole.input = attention_input_load(o);
-        whole.dO = attention_input_dO(&whole.input, o);
         report_start("07", "Ring attention", "backward: dK and dV travel after their keys",
                      o->quiet);
-        attention_describe(&whole.input);
+        attention_describe(&ranks.input);
     }
-    ranks_check_sums(&ranks, &whole.input, whole.dO, sum);
+    ranks_check_sums(&ranks, sum);
     ranks_print(&ranks, &wire, seconds, expected_of);
     int status = EXIT_VERIFIED;
     if (r->rank == 0) {

@@ -166,19 +166,12 @@ size_t elements_of(const memory_access *a)
 /* If its array is instrumented there, element by element. */
 static void count(const memory_access *a)
 {
-    const struct traffic *arrays;
-    const size_t n = traffic_arrays(&arrays);
-    for (size_t k = 0; k < n; k++) {
-        if (a->p < arrays[k].begin || a->p >= arrays[k].end)
-            continue;
-        for (size_t e = 0; e < elements_of(a); e++) {
-            const char *const p = a->p + e * a->global->element;
-            const float *at = reinterpret_cast<const float *>(p - uintptr_t(p) % sizeof(float));
-            if (!a->writes || a->atomic)
-                traffic_count_load(at);
-            if (a->writes)
-                traffic_count_store(at);
-        }
+    for (size_t e = 0; e < elements_of(a); e++) {
+        const char *const p = a->p + e * a->global->element;
+        if (!a->writes || a->atomic)
+            traffic_count(p, false);
+        if (a->writes)
+            traffic_count(p, true);
     }
 }
 
