@@ -51,8 +51,8 @@ void show_input(const struct scores *scores)
     report_line("%s", scores->origin);
     report_line("from %.4g to %.4g", (double)low, (double)high);
     if (bad)
-        report_line("%zu row%s of %zu came out without numbers (NaN or inf), the first is row %zu",
-                    bad, bad == 1 ? "" : "s", scores->rows, first);
+        report_line("%zu row%s of %zu with NaN or inf, the first is row %zu", bad,
+                    bad == 1 ? "" : "s", scores->rows, first);
 }
 
 /* rows_without_numbers of factor * scores + shift. */

@@ -96,9 +96,8 @@ static void check_merging(const struct scores *scores)
         }
     }
     if (merged_rows)
-        report_line(
-            "cut into blocks of %d and merged, a row has the same m as whole, and l to %.1e", BLOCK,
-            difference);
+        report_line("merging blocks of %d gives the same m, and l to within %.1e", BLOCK,
+                    difference);
 }
 
 void show_input(const struct scores *scores)
@@ -114,9 +113,9 @@ void show_input(const struct scores *scores)
     }
     report_part("Input");
     report_line("%s", scores->origin);
-    report_line(
-        "on average, the maximum rises %.1f times after the first; %.1f %% of factors are 1",
-        (double)moves / (double)scores->rows,
-        100.0 - 100.0 * (double)moves / (double)(scores->rows * (scores->cols - 1)));
+    report_line("on average, the maximum rises %.1f times after the first; %.1f %% of factors "
+                "are 1",
+                (double)moves / (double)scores->rows,
+                100.0 - 100.0 * (double)moves / (double)(scores->rows * (scores->cols - 1)));
     check_merging(scores);
 }

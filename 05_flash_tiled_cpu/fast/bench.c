@@ -52,7 +52,7 @@ static void make_option_problems(struct attention p, uint8_t *key_mask, uint8_t 
 static void print_options(const struct round *timed)
 {
     report_part("Options");
-    report_line("complete, N = %zu, d = %zu, %zu threads; %% of the peak by the pairs seen",
+    report_line("complete, N = %zu, d = %zu, %zu threads; %% of the peak, by unmasked pairs",
                 timed->runners[0].p->Nk, timed->runners[0].p->d, threads_in_use());
     report_line("   %-22s %11s %12s %9s", "", "time", "pairs seen", "of peak");
     for (size_t k = 0; k < OPTIONS; k++) {
@@ -136,8 +136,8 @@ static void bench_shapes(const struct chapter *chapter, size_t N, double seconds
                     100.0 * of_peak(chapter, N, widths[k], each, o),
                     100.0 * of_peak(chapter, N - 1, widths[k], each, o));
     if (threads_in_use() > 1)
-        report_line("%zu threads take N = %zu, d = 64 %.2f times as fast as one", threads_in_use(),
-                    2 * N, thread_speedup(chapter, 2 * N, 64, 4.0 * each, o));
+        report_line("%zu threads are %.2f times as fast as one at N = %zu, d = 64",
+                    threads_in_use(), thread_speedup(chapter, 2 * N, 64, 4.0 * each, o), 2 * N);
 }
 
 // ---- pieces -------------------------------------------------------------------------------------
@@ -148,9 +148,8 @@ static void bench_pieces(double seconds)
     double share[PIECES], once = 0.0, each = 0.0;
     pieces_measure(TILE, d, seconds, share);
     report_part("Pieces");
-    report_line("of overlap, each alone, for %d keys and d = %d; 100 %% is what the products", TILE,
-                d);
-    report_line("take at the peak");
+    report_line("of overlap, timed alone, for %d keys and d = %d; 100 %%: both products", TILE, d);
+    report_line("at the peak");
     for (int k = 0; k < PIECES; k++) {
         const bool once_a_group = k == PIECE_BEGIN || k == PIECE_END;
         *(once_a_group ? &once : &each) += share[k];
