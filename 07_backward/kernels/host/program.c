@@ -37,10 +37,7 @@ static void print_again(const struct lab *lab)
         report_wrong("%s: it should give the same bits every time", kernel->name);
 }
 
-/*
- * Kernels round dS to 16 bits: if that overflows, no gradient can be right. A softcap makes dS even
- * larger than what we say.
- */
+/* Kernels round dS to 16 bits: if that overflows, no gradient can be right. */
 static void explain_overflow(const struct lab *lab)
 {
     const struct attention_input *in = &lab->input;
