@@ -11,10 +11,7 @@
 
 enum { FAST_N = 2048, FAST_SECONDS = 6, LADDER_N = 2048, LADDER_SECONDS = 10 };
 
-/*
- * What the first step is compared with: the checked rows of chapter 04, which supports all options
- * but dropout.
- */
+/* What the first step is compared with: chapter 04's rows, for problems that it supports. */
 static struct previous chapter_04(const struct lab *lab)
 {
     const struct attention *p = &lab->input.p;
@@ -66,7 +63,7 @@ int main(int argc, char **argv)
     if (lab.o.trace)
         trace(&lab);
     if (lab.screen)
-        tell_screen(run_steps);
+        tell_screen(run_steps);  // of the first steps; below, masks on the real input
     lab_input(&lab);
     run_steps(&lab);
     if (lab.o.bench && options_usual(&lab.o))
