@@ -4,8 +4,7 @@
  *     l   = sum over j of e^{x_j}
  *     y_j = e^{x_j} / l
  *
- * In float32 e^x is infinite above x = 88.72: such a score becomes NaN, the rest of its row 0. Below
- * x = -103.97 it is 0: only such scores make a row NaN. If only the sum overflows, the row is 0.
+ * In float32 e^x is infinite above x = 88.72, and 0 below x = -103.97.
  *
  * Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018, Algorithm 1.
  */

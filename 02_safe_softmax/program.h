@@ -10,7 +10,7 @@ void show_examples(void);
 /* With the range of the row sums. */
 void show_input(const struct scores *scores);
 
-/* What broke chapter 01 on the real scores. */
+/* The real scores on which chapter 01 fails. */
 void show_repair(const struct scores *scores);
 
 #endif

@@ -1,8 +1,7 @@
 /*
  * Attention of all rows.                      2 d for each visible pair, and 2 Nq d + Nq
  *
- * Rows are independent: batches, heads and queries are three loops. A masked key is skipped
- * (`visible`), and grouped heads choose which keys to read (`kv_head`).
+ * Rows are independent: batches, heads and queries are three loops.
  *
  * lse = m + ln l is all that a backward pass needs.
  */

@@ -162,13 +162,13 @@ static void bench_pieces(double seconds)
 
 // ---- the ladder ---------------------------------------------------------------------------------
 
-/* standard, fa2 and the vector steps, which have no formula; complete on all threads. */
+/* standard, fa2 and the vector steps, which have no formula; each on all threads it supports. */
 static size_t choose_rungs(const struct step_table *table, struct rung rungs[ROUND_MOST])
 {
     size_t count = 0;
     for (const struct step *step = table->steps; step < table->steps + table->count; step++)
         if (!step->formula || strcmp(step->name, "standard") == 0 || strcmp(step->name, "fa2") == 0)
-            rungs[count++] = (struct rung){ step, false };
+            rungs[count++] = (struct rung){ .step = step, .one_thread = false };
     return count;
 }
 

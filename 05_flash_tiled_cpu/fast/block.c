@@ -1,14 +1,14 @@
 /*
- * Step: the block that keeps the processor busy.
+ * Step: a block of sums that hides the latency of multiply-adds.
  *
  * Eight sums must be in flight (micro_kernel.h). With AVX-512 this block has sixteen, of 8 keys by 2
- * vectors of queries: 16 multiply-adds per 10 loads; a 4 by 1 block needs 5 loads for 4.
+ * vectors of queries: 10 loads per 16 multiply-adds, against 5 per 4 for a 4 by 1 block.
  */
 #include "05_flash_tiled_cpu/fast/block.h"
 
 #include "05_flash_tiled_cpu/steps/steps.h"
 
-/* Not inlined: its constants would take registers from block_product's sums. */
+/* Inlined, its constants would evict block_product's sums from registers. */
 static __attribute__((noinline)) void block_softmax(struct group *g, group_row *S, size_t n,
                                                     const vec m[COLUMNS], vec rescale[COLUMNS])
 {

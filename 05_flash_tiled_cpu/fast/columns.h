@@ -17,7 +17,7 @@ struct columns {
     struct scale scale;
 };
 
-/* Key j's scores, then weights. */
+/* An element of all queries; or a key's scores, then weights. */
 typedef float columns_row[QUERIES];
 
 struct columns *columns_new(void);
@@ -28,7 +28,7 @@ void columns_begin(struct columns *t, const struct head *a, size_t i0);
 
 void columns_end(const struct columns *t, const struct head *a);
 
-/* Turns S into weights, updates m and l, rescales O. Inlined so that two_to is too. */
+/* Turns S into weights, updates m and l, rescales O. Always inlined, so that two_to is. */
 static inline __attribute__((always_inline)) void
 columns_softmax(struct columns *t, columns_row *S, size_t n, size_t d, float (*two_to)(float))
 {

@@ -1,8 +1,9 @@
 /*
- * Every option, at the speed of overlap, on all cores.
+ * Every option, as fast as overlap, on all cores.
  *
  * A task is a head, a tile of queries and a split of the keys; tiles with the most keys start
- * first. Threads share no sum, and splits depend on the shape alone.
+ * first. Threads share no sum, and splits depend only on the shape: the number of threads does not
+ * change the result.
  */
 #include "05_flash_tiled_cpu/fast/overlap.h"
 #include "05_flash_tiled_cpu/fast/score.h"
@@ -18,11 +19,11 @@ struct workspace {
     size_t groups;
     group_row *P;
     visibility_row *mask;
-    float *V;  // NULL without masks of keys or blocks
+    float *V;  // NULL without a key or block mask
     float *O;  // NULL without splits
 };
 
-/* Allocates only what p needs: for short sequences, allocation takes 10 % of the time. */
+/* V and O only if p needs them: for short sequences, allocation takes 10 % of the time. */
 static struct workspace workspace_new(const struct attention *p, struct tile_size size, bool splits)
 {
     const size_t groups = (size.Br - 1) / GROUP + 1, d = p->d;
@@ -73,12 +74,12 @@ static void apply_dropout(group_row *P, const struct group *g, const struct head
 }
 
 struct key_span {
-    size_t j0, n, full_keys;     // after full_keys, only queries of the last vector attend
+    size_t j0, n, full_keys;     // other queries than the last vector's attend to only full_keys
     const visibility_row *mask;  // a row per key, or NULL
     bool has_masked_keys;        // for all queries, inside the span
 };
 
-/* The pieces are square, so that few on a causal diagonal are partial. */
+/* Square, so that few pieces on a causal diagonal are partial. */
 static enum tile_kind kind_of_piece(const struct group *g, const struct head *a, size_t j0,
                                     size_t end, size_t *n)
 {
@@ -119,7 +120,7 @@ static void key_span_mask(struct key_span *s, struct workspace *w, const struct 
         s->full_keys--;
 }
 
-/* The span's rows of V. Those of fully masked keys may be NaN, so they become 0. */
+/* The span's rows of V, with 0 for fully masked keys, which may be NaN. */
 static const float *values(struct workspace *w, struct key_span s, const float *V, size_t d)
 {
     if (!w->V || !s.mask || !s.has_masked_keys)
@@ -178,7 +179,7 @@ __attribute__((noinline)) static void softmax_scored(struct group *g, const stru
         struct block c = block_scores(g, a->K + (s.j0 + j) * d, d, s.n - j);
         for (size_t r = 0; r < ROWS; r++)
             for (int v = 0; v < COLUMNS; v++) {
-                // padding repeats the last query or key; its weight is 0
+                // padding repeats the last query, not stored, or key, whose weight is 0
                 const ivec i = group_lanes(v) + (int32_t)g->i0,
                            key = none + (int32_t)(s.j0 + min(j + r, s.n - 1));
                 const ivec query = ((i > last) & last) | ((i <= last) & i);
@@ -222,7 +223,7 @@ static void process_tile(struct workspace *w, struct group *g, const struct head
     }
 }
 
-/* Stores O row by row, and m scaled, for base e. */
+/* Stores O untransposed, and |scale| m, as splits_finish uses e^x. */
 static void store_split(struct workspace *w, const struct splits *splits, size_t s,
                         const struct head *a, const struct group *g)
 {

@@ -3,8 +3,9 @@
  *
  *     2^x = 2^n 2^r,    n = x rounded to an integer,    |r| <= 1/2
  *
- * 2^r is a polynomial of degree 5, with a relative error below 2.5e-7. Exactly 0 for x <= -127, for
- * masked scores; just above -127, off by up to 2^-127. NaN stays NaN. x must not exceed 127.
+ * 2^r is a polynomial of degree 5, with a relative error below 2.5e-7. Exactly 0 for x <= -127, as
+ * masked scores need; just above -127, off by up to 2^-127. x must not exceed 127. The NaN
+ * 0x7FC00000, which NumPy, PyTorch and x86 make, stays NaN; others may not.
  */
 #ifndef FLASH_TILED_EXP2_H
 #define FLASH_TILED_EXP2_H
@@ -12,7 +13,7 @@
 #include "05_flash_tiled_cpu/fast/vec.h"
 
 static const float EXP2_MIN = -127.0f;
-/* x + EXP2_SHIFT has no fraction bits, so x is rounded to an integer. */
+/* x + EXP2_SHIFT has no fraction bits. */
 static const float EXP2_SHIFT = 0x1.8p23f;
 
 static const float EXP2_1 = 6.931469671e-1f, EXP2_2 = 2.402211972e-1f, EXP2_3 = 5.550713274e-2f,

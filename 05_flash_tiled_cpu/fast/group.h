@@ -15,8 +15,7 @@ enum { GROUP = COLUMNS * LANES };
 
 typedef vec group_row[COLUMNS];
 
-/* Q includes the scale's sign; O is not yet divided by l. With modified scores, scale is 1,
- * because vec_score applies it. */
+/* Q includes the scale's sign; O is not yet divided by l. scale is 1 if vec_score applies it. */
 struct group {
     group_row *Q, *O;
     vec m[COLUMNS], l[COLUMNS];  // m starts at -FLT_MAX

@@ -1,8 +1,8 @@
 /*
  * Step: sums in registers.
  *
- * The compiler's loop loads a vector for every multiply-add. Here four sums stay in registers, and
- * a loaded vector of Q serves four keys. No compiler finds this, so vectors are explicit (vec.h).
+ * In the compiler's loop every multiply-add loads a vector. Here four sums stay in registers, and
+ * one loaded vector serves four rows. Vectors are explicit (vec.h), as compilers did not find this.
  */
 #include "05_flash_tiled_cpu/fast/columns.h"
 #include "05_flash_tiled_cpu/fast/exp2.h"
@@ -10,7 +10,7 @@
 
 enum { ROWS_AT_ONCE = 4 };
 
-/* c(r, i) += sum over k of a(r, k) B(k, i), for ROWS_AT_ONCE rows r and a vector of queries i. */
+/* c(r, i) += sum over k of a[r row + k step] B(k, i), ROWS_AT_ONCE rows r, a vector of queries i */
 INLINE void product(float *c, const float *a, size_t row, size_t step, const float *B, size_t n)
 {
     vec sum[ROWS_AT_ONCE];

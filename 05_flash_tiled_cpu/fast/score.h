@@ -5,8 +5,8 @@
 #include "common/problem/attention.h"
 
 /*
- * Off by a few units in the last place: Cephes's polynomial below 5/8, above it 1 - 2 / (e^{2 |x|}
- * + 1). NaN stays NaN.
+ * Off by a few units in the last place: Cephes's polynomial for |x| < 5/8, else 1 - 2 / (e^{2 |x|}
+ * + 1). NaN as in exp2.h.
  */
 INLINE vec vec_tanh(vec x)
 {
@@ -30,7 +30,7 @@ struct vec_score {
 INLINE struct vec_score vec_score_by_lanes(const struct attention *p, size_t b, size_t h, ivec i,
                                            ivec j, vec dot)
 {
-    vec x = dot, slope = dot;  // gcc 12 thinks a struct's lanes uninitialized
+    vec x = dot, slope = dot;  // gcc 12 warns that a struct's lanes are uninitialised
     for (int n = 0; n < LANES; n++) {
         x[n] = (float)score_of(p, b, h, (size_t)i[n], (size_t)j[n], (double)dot[n]);
         slope[n] = (float)score_slope(p, b, h, (size_t)i[n], (size_t)j[n], (double)dot[n]);

@@ -1,8 +1,8 @@
 /*
  * Step: causal masking.
  *
- * A group's loop ends at its last query's position, and only the last few blocks need masking:
- * causal attention takes about half the time.
+ * A group's loop ends at the last key that its last query attends to, and only the last few blocks
+ * need masking: causal attention takes about half the time.
  */
 #include "05_flash_tiled_cpu/fast/skip.h"
 

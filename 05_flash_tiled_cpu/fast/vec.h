@@ -17,14 +17,14 @@ enum { LANES = 4 };
 #endif
 
 /*
- * Queries are multiplied only by the sign of the scale c (0 if c is 0), because scaling score
- * differences instead rounds less. With x = sign q.k
+ * Q is multiplied only by the sign of the scale c (0 if c is 0); scaling score differences by |c|
+ * rounds less. With x = sign q.k
  *
  *     e^{c q.k} / e^{|c| m} = 2^{(x - m) factor},    size = |c| (1 if c is 0),    factor = size log2(e)
  */
 struct scale {
     float sign, size, factor;
-    float slack;  // how far m may lag (overlap.c): weights <= e^11
+    float slack;  // how far x may exceed m (overlap.c): weights <= e^11
 };
 
 static inline struct scale scale_of(float scale)
@@ -81,8 +81,7 @@ INLINE vec vec_pick(ivec where, vec a, vec b)
     return (vec)((where & (ivec)a) | (~where & (ivec)b));
 }
 
-/* b if either is NaN. For 16 lanes, gcc compiles a > b ? a : b to three instructions,
- * hence the intrinsic. */
+/* b if either is NaN. For 16 lanes, gcc needs three instructions without the intrinsic. */
 INLINE vec vec_max(vec a, vec b)
 {
 #if defined(__AVX512F__)

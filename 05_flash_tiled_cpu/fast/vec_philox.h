@@ -11,7 +11,7 @@ struct vec_counter {
     uvec word[4];
 };
 
-/* gcc turns the portable code into 64 x 64-bit multiplications, hence the intrinsics. */
+/* gcc compiles the portable code to 64 x 64-bit multiplications, hence the intrinsics. */
 INLINE void vec_multiply(uvec a, uint32_t factor, uvec *high, uvec *low)
 {
 #if defined(__AVX512F__)

@@ -3,7 +3,7 @@
 
 #include "05_flash_tiled_cpu/fast/group.h"
 
-/* In row r, a lane is all ones if its query attends to key j0 + r. */
+/* In row r, a lane is all ones if its query attends to key j0 + r; chapter 07 swaps the two. */
 typedef ivec visibility_row[COLUMNS];
 
 visibility_row *visibility_new(size_t n);

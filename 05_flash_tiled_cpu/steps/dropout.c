@@ -1,7 +1,7 @@
 /*
  * Dropout.                                                              masks' accesses
  *
- *     O = Dropout(softmax(Mask(S))) V        a weight stays with probability 1 - P, times 1/(1 - P)
+ *     O = Dropout(softmax(Mask(S))) V      each weight kept with probability 1 - p, times 1/(1 - p)
  *
  * l is summed before any weight is dropped. The mask would be as large as S, so each decision is
  * recomputed from (b, h, i, j) and a seed (dropout_keeps).
@@ -12,7 +12,7 @@
 #include "05_flash_tiled_cpu/steps/masks.h"
 #include "05_flash_tiled_cpu/steps/observe.h"
 
-/* Multiplies kept weights by 1/(1 - P), others by 0. */
+/* Multiplies kept weights by 1/(1 - p), others by 0. */
 static void apply_dropout(const struct head *a, struct tile t, struct fast_memory *fast)
 {
     const struct attention *p = a->p;

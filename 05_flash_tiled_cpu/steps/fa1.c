@@ -11,7 +11,7 @@
 
 // clang-format off
 
-/* Each of Q_i, K_j, V_j and O_i gets a quarter of M; Br <= d keeps S within another quarter. */
+/* Q_i, K_j, V_j and O_i take M/4 each, S up to M/4 more: more than M, as in the paper. */
 struct tile_size fa1_size(size_t M, size_t d)
 {
     const size_t Bc = (M - 1) / (4 * d) + 1;                                 // 1

@@ -8,7 +8,7 @@ struct split {
     float m, l, o[ATTENTION_MAX_D];
 };
 
-/* Adds b's keys to a, in any order but for rounding. */
+/* Merges b into a; but for rounding, order does not matter. */
 void split_combine(struct split *a, const struct split *b, size_t d);
 
 /* In slow memory: m and l (B, H, Nq, count), O (B, H, Nq, count, d). */
@@ -27,7 +27,7 @@ size_t splits_begin(const struct splits *splits, const struct attention *p, size
 void splits_store(const struct splits *splits, size_t s, struct head a, struct tile t,
                   const struct fast_memory *fast);
 
-/* Call after all splits are stored: combines those of query i. */
+/* Combines query i's splits, all stored before, into O and lse. */
 void splits_finish(const struct splits *splits, struct head a, size_t i);
 
 #endif

@@ -1,6 +1,6 @@
 #include "05_flash_tiled_cpu/steps/split_kv.h"
 
-/* Splits for TARGET_TASKS tasks, of up to TASK_QUERIES queries and at least MIN_SPLIT_KEYS keys. */
+/* For TARGET_TASKS tasks of up to TASK_QUERIES queries; MIN_SPLIT_KEYS keys or more, if Nk is. */
 enum { TARGET_TASKS = 16, TASK_QUERIES = 64, MIN_SPLIT_KEYS = 128 };
 
 size_t split_count(const struct attention *p)

@@ -9,10 +9,9 @@
  * Each computes O (B, H, Nq, d) and, unless NULL, lse (B, H, Nq), for d <= 256. Q is (B, H, Nq, d),
  * K and V (B, Hkv, Nk, d); O may not be Q. A query that attends to no key has O = 0 and lse = -inf.
  *
- * Steps standard to fa2 ignore masks and dropout, masks ignores dropout. standard and block_matmul
- * write no lse; standard needs 2 Nq Nk more elements, and makes rows of -inf NaN. From masks on, a
- * fully masked tile is not read. Only threads and complete use several threads, whose
- * number does not change the result.
+ * A step ignores options that steps.c does not list for it; one with masks reads no fully masked
+ * tile. standard and block_matmul write no lse; standard needs 2 Nq Nk more elements, and makes
+ * rows of -inf NaN. The number of threads does not change the result.
  */
 attention_step fa1, fa2, complete;  // the only ones called directly
 

@@ -28,7 +28,7 @@ struct fast_memory {
     float *Q, *K, *V, *O, *S, *m, *l;
 };
 
-/* Tiles are clipped to the problem's size. Release with fast_free. */
+/* Sizes are clipped to the problem's. Release with fast_free. */
 struct fast_memory fast_new(const struct attention *p, struct tile_size size);
 void fast_free(struct fast_memory *fast);
 

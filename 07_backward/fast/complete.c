@@ -1,8 +1,8 @@
 /*
- * Every option on all cores: fa2's five products, vectorised, with the same bits every time.
+ * Every option on all cores: fa2's five products, vectorised, bitwise reproducible.
  *
- * A task is a tile of keys, for all query heads that share it. It goes from the last queries, where
- * all tasks have work even under a causal mask, to the first. Tasks add to a tile of dQ in key
+ * A task is a tile of keys, for all query heads that share it. It visits queries from last to
+ * first, as the last attend to all keys even under a causal mask. Tasks add to a tile of dQ in key
  * order, and wait only for tasks started before them, so there is no deadlock.
  */
 #define _POSIX_C_SOURCE 200809L  // sched_yield

@@ -16,7 +16,7 @@ static bool may_attend_to_nothing(const struct attention *p)
     return p->key_mask || p->block_mask || band.high < 0 || last + band.low >= (ptrdiff_t)p->Nk;
 }
 
-/* Not one allocation per array: their page faults take a tenth of the time if N is small. */
+/* One allocation: with one per array, page faults take a tenth of the time if N is small. */
 struct workspace workspace_new(const struct attention *p, struct tile_size size)
 {
     const size_t d = p->d, groups = (size.Bc - 1) / GROUP + 1, rows = rounded_up(size.Br);
@@ -253,7 +253,7 @@ void workspace_process(struct workspace *w, size_t g, const struct backward_head
     if (kind == TILE_SKIPPED)
         return;
     struct query_span s = { 0, 0, q->padded };
-    const bool full = k->cols == GROUP && q->rows == q->padded;  // else padding has 0 * inf
+    const bool full = k->cols == GROUP && q->rows == q->padded;  // else padding computes 0 * inf
     if (kind == TILE_FULL && full && !dropout && !score_option(p)) {
         softmax_full(w, k, q, p->d, factor, dS);
         k->selected = (const group_row *)k->rows;

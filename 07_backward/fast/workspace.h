@@ -14,7 +14,7 @@ struct workspace {
     visibility_row *mask;
     float *Q,
         *dO;         // copies with zeros for queries without keys, or NULL
-    float *lse, *D;  // log2(e) lse, or +inf instead of -inf; and D
+    float *lse, *D;  // log2(e) lse, with +inf for -inf; D
 };
 
 struct workspace workspace_new(const struct attention *p, struct tile_size size);

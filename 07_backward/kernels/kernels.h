@@ -37,7 +37,7 @@ static inline size_t turn_count(const struct attention *p)
 /*
  * Starts the kernels for problem p, with masks in device memory, on a stream of the current
  * device. B H <= 65 535. Queries that attend to no key add nothing, and in complete may be
- * uninitialised; keys without queries may be, and get dK = dV = 0.
+ * uninitialised; keys that no query attends to may be, and their dK and dV are 0.
  *
  * float32, d <= 128: standard to deterministic support scale and causal mask, Hkv = H; complete
  * all but score_option. 16 bits: mma_split and mma the same for d = 64 and 128, compute

@@ -25,7 +25,7 @@ struct result {
     enum dtype type;
 };
 
-/* Runs `step` into poisoned outputs. */
+/* Runs `step` into new, poisoned gradients; release with result_free. */
 struct result backward_run(const struct step *step, const struct lab *lab, struct tile_size size);
 void result_free(struct result *r);
 

@@ -5,8 +5,7 @@
  *     P  = softmax(S)         dP = dO V^T           dS_ij = P_ij (dP_ij - D_i)
  *                             dQ = scale dS K       dK    = scale dS^T Q
  *
- * Every N^2 matrix is stored, as automatic differentiation of each operation does. Five tiled
- * products of 2 Nq Nk d operations.
+ * Every N^2 matrix is stored, as automatic differentiation of each operation does.
  */
 #include "07_backward/steps/tile.h"
 
@@ -104,7 +103,6 @@ static void softmax_row(size_t Nk, const float *S, float *P)
     }
 }
 
-/* dS = P (dP - D), D = sum of P dP. */
 static void dS_row(size_t Nk, const float *P, const float *dP, float *dS)
 {
     // BEGIN SOLUTION

@@ -8,8 +8,8 @@
 
 /*
  * For d <= 256. A query that attends to no key adds nothing to gradients; a key that no query
- * attends to is not read, and its dK and dV are exactly 0. All support masks, fa1 and complete also
- * dropout, only complete Hkv < H and threads, whose number does not change the result.
+ * attends to is not read, and its dK and dV are exactly 0. All support masks; steps.c lists what
+ * else. The number of threads does not change the result.
  */
 attention_step backward_standard, backward_fa2,
     backward_complete;  // for other files; the rest are declared in steps.c

@@ -25,8 +25,8 @@ struct backward_memory {
 };
 
 /*
- * Tiles are clipped to the problem's size. Allocates all arrays, even those a step does not use.
- * Release with backward_memory_free.
+ * Sizes are clipped to the problem's. Allocates all arrays, even those a step does not use. Release
+ * with backward_memory_free.
  */
 struct backward_memory backward_memory_new(const struct attention *p, struct tile_size size);
 void backward_memory_free(struct backward_memory *fast);
@@ -43,7 +43,7 @@ static inline void tile_product(float *C, const float *A, const float *B, struct
         }
 }
 
-/* C += X B, skipping elements where X is 0: 0 times NaN is NaN. */
+/* C += X B, skipping zeros of X, as masked rows of B may be NaN. */
 static inline void tile_add_to_queries(float *C, const float *X, const float *B, struct tile t,
                                        size_t d)
 {

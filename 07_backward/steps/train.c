@@ -59,7 +59,7 @@ static void train_check(const struct options *o)
 
 enum guide { BY_STANDARD, BY_COMPLETE, BY_WRONG_SCALE, GUIDES };
 
-/* fa2 without vectors: the same losses of standard on every machine. */
+/* By fa2, not vectorised, so that standard's losses are the same on every machine. */
 static void forward(struct lab *lab)
 {
     const struct attention *p = &lab->input.p;
@@ -87,13 +87,16 @@ static struct result by_complete(const struct lab *lab)
 
 static const struct chapter *chapter;
 
-/* complete, or the kernels with --device */
+/* complete's gradients; with --device, the kernels' */
 static struct trainer complete_trainer = { "complete", forward, by_complete };
 
-/* The real layer's O without a mask, (N, d); the caller frees it. */
-static float *load_target(const struct options *options, size_t *d)
+/*
+ * O (N, d) of the real layer's first head and N words; no mask, as training has none. The caller
+ * frees it.
+ */
+static float *load_target(size_t *d)
 {
-    const struct options usual = { .window_left = -1, .window_right = -1, .csv = options->csv };
+    const struct options usual = { .window_left = -1, .window_right = -1 };
     struct attention_input real = attention_input_load(&usual);
     struct lab first = { .input = real, .x = tensors_of(&real, NULL, NULL) };
     first.input.p = attention_of(1, 1, 1, N, N, real.p.d);
@@ -208,7 +211,7 @@ int train(struct lab *lab, const struct trainer *other)
     size_t d;
     train_check(options);
     report_start("07", "Backward", "gradient descent, and what a wrong scale does", options->quiet);
-    float *target = load_target(options, &d);
+    float *target = load_target(&d);
     chapter = lab->chapter;
     if (other)
         complete_trainer = *other;

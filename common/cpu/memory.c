@@ -46,7 +46,7 @@ double memory_of_machine(void)
 }
 
 static const uint32_t POISON =
-    0x7FC0DEAD;  // a quiet NaN; arithmetic makes 0x7FC00000 or 0xFFC00000
+    0x7FC0DEAD;  // a quiet NaN; CPUs make 0x7FC00000 or 0xFFC00000, GPUs 0x7FFFFFFF
 
 void poison_fill(float *x, size_t n)
 {

@@ -28,8 +28,8 @@ const char *memory_program_name(void);
 void out_of_memory(const char *what, size_t count, size_t size) __attribute__((noreturn));
 
 /*
- * Fills x with a NaN that no computation produces, so that unwritten elements stand out. Call it
- * before each checked run.
+ * Fills x with a NaN that no operation on other numbers makes, so that unwritten elements stand
+ * out. Call it before each checked run.
  */
 void poison_fill(float *x, size_t n);
 

@@ -3,7 +3,7 @@
  *
  * Slow memory is every array that the caller owns or an algorithm stores in full: x and y; Q, K, V,
  * O and lse; S and P; the gradients. Fast memory, such as tiles, is free; only its size counts. A
- * lesson's instrumented build (watch.h) calls a function before each access. A load is 1, a store
+ * step's instrumented build (watch.h) calls a function before each access. A load is 1, a store
  * is 1, and x[j] += y is 2. Single-threaded.
  */
 #ifndef COMMON_TRAFFIC_H

@@ -5,8 +5,8 @@
  *
  * Q and O are (B, H, Nq, d), K and V are (B, Hkv, Nk, d), lse is (B, H, Nq): row-major float32.
  *
- * All options are implemented in the functions below, shared by CPU and CUDA, not in the kernels:
- * `score_of`, `visible`, `tile_kind`, `attention_band`, `kv_head` and `dropout_keeps`.
+ * The functions below, for CPU and CUDA, define all options: `score_of`, `visible`, `tile_kind`,
+ * `attention_band`, `kv_head` and `dropout_keeps`. The fast steps have vector versions of some.
  */
 #ifndef COMMON_ATTENTION_H
 #define COMMON_ATTENTION_H
@@ -148,7 +148,7 @@ enum tile_kind {
 
 /*
  * The kind of the tile of queries i0 … i1-1 and keys j0 … j1-1, both ranges non-empty. SKIPPED and
- * FULL are exact. PARTIAL is not: where masks combine, the tile may be fully masked or unmasked.
+ * FULL are exact. PARTIAL is not: where masks combine, the tile may be fully masked.
  * O(keys + mask blocks of the tile).
  */
 HOST_DEVICE static inline enum tile_kind tile_kind(const struct attention *p, size_t b, size_t h,
@@ -185,7 +185,7 @@ HOST_DEVICE static inline enum tile_kind tile_kind(const struct attention *p, si
 
 /*
  * Does dropout keep the weight of key j for query i?  Kept weights are multiplied by 1/(1 - P).
- * This depends only on coordinates and seed, not on tiles, threads, forward or backward.
+ * This depends only on coordinates and seed, not on tiling, threads or direction.
  */
 HOST_DEVICE static inline bool dropout_keeps(const struct attention *p, size_t b, size_t h,
                                              size_t i, size_t j)

@@ -109,8 +109,8 @@ NVCC_FLAGS  = -std=c++17 -O3 -lineinfo -I. $(NVCC_STRICT) -Xcompiler -Wall,-Wext
               $(foreach a,$(MADE_FOR),-gencode arch=compute_$(call PTX_OF,$a),code=sm_$a)
 MADE_FOR    = $(or $(ONLY_FOR),$(filter-out $(TOO_OLD),$(ARCHS)),80)
 # On these GPUs ptxas makes the same instructions from an older GPU's PTX, so we make PTX once, for the
-# oldest requested; __CUDA_ARCH__ is that one's. Kernels that test for 9.0 have COMPILED_FOR_90 in a
-# comment. On 12.0 the instructions would differ.
+# oldest requested; __CUDA_ARCH__ is that one's. Kernels that test for 9.0, or whose headers do, have
+# COMPILED_FOR_90 in a comment. On 12.0 the instructions would differ.
 SAME_PTX    = 75 80 86 89 $(if $(COMPILED_FOR_90),,90)
 PTX_OF      = $(if $(filter $(SAME_PTX),$1),$(firstword $(foreach a,$(SAME_PTX),$(filter $a,$(MADE_FOR)))),$1)
 # Linked statically, so that the program runs without CUDA's libraries.

@@ -86,7 +86,7 @@ static struct message *message_new(void *buffer, size_t bytes, bool is_sent)
     return m;
 }
 
-// NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): each MPI calls its arguments something else
+// NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): MPIs name arguments differently
 
 int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
               MPI_Request *request)

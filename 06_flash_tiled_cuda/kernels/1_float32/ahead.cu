@@ -3,7 +3,7 @@
  *
  * Like fa2, with ahead.cuh, for any GPU.
  *
- * Right margin: lines of FlashAttention-2's Algorithm 1.
+ * Margin: FlashAttention-2, Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/ahead.cuh"
 

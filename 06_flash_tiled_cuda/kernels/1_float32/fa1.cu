@@ -4,7 +4,7 @@
  * Chapter 05's fa1, with a block of threads per head. Blocks of keys update O, l and m in global
  * memory in turn: only B H blocks of threads, too few for a GPU.
  *
- * Margin: Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 1.
+ * Margin: FlashAttention (arXiv 2205.14135), Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/head.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/tiles.h"

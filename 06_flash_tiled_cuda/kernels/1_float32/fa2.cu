@@ -4,7 +4,7 @@
  * A block of threads per tile of queries: Tr B H independent blocks. O, m and l stay in registers
  * (registers.cuh).
  *
- * Margin: Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 1.
+ * Margin: FlashAttention-2 (arXiv 2307.08691), Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/registers.cuh"
 

@@ -4,7 +4,7 @@
  * rescale with a choice of tiles (tiles.h), each with a number of resident blocks, from
  * which nvcc derives the register limit (__launch_bounds__).
  *
- * Right margin: lines of FlashAttention-2's Algorithm 1.
+ * Margin: FlashAttention-2, Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/rescale.cuh"
 

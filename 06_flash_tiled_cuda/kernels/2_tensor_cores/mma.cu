@@ -3,7 +3,7 @@
  *
  * Like fa2, with mma (fragments.cuh). A warp has 32 queries, to use each chunk of K and V twice.
  *
- * Right margin: lines of FlashAttention-2's Algorithm 1.
+ * Margin: FlashAttention-2, Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/fragments.cuh"
 

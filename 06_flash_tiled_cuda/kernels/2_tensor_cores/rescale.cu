@@ -1,9 +1,9 @@
 /*
- * O and l are rescaled only when the maximum has moved far.              mma's accesses
+ * O and l are rescaled only when the maximum has grown a lot.             mma's accesses
  *
  * Like skip, with a lagging m (rescale.cuh).
  *
- * Right margin: lines of FlashAttention-2's Algorithm 1.
+ * Margin: FlashAttention-2, Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/rescale.cuh"
 

@@ -3,7 +3,7 @@
  *
  * Like exp2, but a warp computes how many keys its first and last queries attend to.
  *
- * Right margin: lines of FlashAttention-2's Algorithm 1.
+ * Margin: FlashAttention-2, Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/powers.cuh"
 

@@ -1,14 +1,14 @@
 /*
  * FlashAttention-2 on the tensor cores of a T4.       (2 Nq d + 2 Tr Nk d) / 2 + Nq accesses of 4 bytes
  *
- * fa2 with mma.m16n8k8: 16 x 8 by 8 x 8 float16, float32 sums (compute capability 7.5). A warp has
- * 16 queries. With g = lane / 4, t = lane % 4, a lane has of rows g and g + 8 (h = 0, 1):
+ * fa2 with mma.m16n8k8: (16 x 8) (8 x 8) in float16, float32 sums (compute capability 7.5). A warp
+ * has 16 queries. With g = lane / 4, t = lane % 4, a lane has, of rows g (h = 0) and g + 8 (h = 1):
  *
  *     Q[k][h]            elements 8 k + 2 t and the next, in one register
  *     S[c][2 h + e]      key 8 c + 2 t + e
  *     O[c][2 h + e]      element 8 c + 2 t + e
  *
- * Right margin: lines of FlashAttention-2's Algorithm 1.
+ * Margin: FlashAttention-2, Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/fragments.cuh"
 
@@ -18,13 +18,13 @@ enum {
     PAD = 4,  // 8 rows begin in different banks
 };
 
-/* l sums the lane's own keys; `finish` adds up 4 lanes. */
+/* l is of the lane's own keys; `finish` sums the row's 4 lanes. */
 template <int D> struct lane_part {
     unsigned Q[D / 8][2];
     float S[TENSOR_BC(D) / 8][4], O[D / 8][4], m[2], l[2];
 };
 
-/* A word is two numbers. */
+/* A word is two float16 numbers. */
 template <int D> struct alignas(16) tile {
     unsigned row[TENSOR_BC(D)][D / 2 + PAD];
 };
@@ -73,7 +73,7 @@ template <int D> __device__ static void scores(lane_part<D> *x, const tile<D> *K
     }
 }
 
-/* Masks, then lines 9 and 10. */
+/* Scales and masks, then lines 9 and 10. */
 template <int D>
 __device__ static void softmax(lane_part<D> *x, const struct attention &p, int i, int j0)
 {
@@ -102,7 +102,7 @@ __device__ static void softmax(lane_part<D> *x, const struct attention &p, int i
     }
 }
 
-/* O += P V. S is already A's fragment; rows of V are keys, so ldmatrix transposes B. */
+/* O += P V. S is laid out as A's fragment; rows of V are keys, so ldmatrix transposes B. */
 template <int D> __device__ static void product(lane_part<D> *x, const tile<D> *V)
 {
     const int lane = lane_id();

@@ -4,8 +4,8 @@
  * Like roles, but scores of tile n are issued before the product of tile n - 1. ptxas (12.8, 13.0)
  * would move a single wait above the exponentials, so each arm of a branch has one.
  *
- * Right margin: lines of FlashAttention-2's Algorithm 1, in the order of FlashAttention-3 (Shah et
- * al., arXiv 2407.08608).
+ * Margin: FlashAttention-2, Algorithm 1, in the order of FlashAttention-3 (Shah et al., arXiv
+ * 2407.08608).
  */
 #include "06_flash_tiled_cuda/kernels/parts/full_empty.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/overlap.cuh"

@@ -5,7 +5,7 @@
  * barriers TURN and TURN + 1 pass the turn: barrier_sync waits, barrier_arrive hands over.
  * (FlashAttention-3, section 3.1.)
  *
- * Right margin: lines of FlashAttention-2's Algorithm 1.
+ * Margin: FlashAttention-2, Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/full_empty.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/overlap.cuh"

@@ -1,9 +1,9 @@
 /*
- * One warpgroup loads tiles, two compute.                                wgmma's accesses
+ * One thread loads tiles, two warpgroups compute.                        wgmma's accesses
  *
- * `full` completes when a stage's tile arrives, `empty` when consumers release it.
+ * `full[s]` completes when stage s holds its tile, `empty[s]` when both consumers have released it.
  *
- * Right margin: lines of FlashAttention-2's Algorithm 1.
+ * Margin: FlashAttention-2, Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 

@@ -4,7 +4,7 @@
  * Like rescale, but one thread issues TMA copies of tiles, and two warpgroups multiply in shared
  * memory (warpgroup.cuh).
  *
- * Right margin: lines of FlashAttention-2's Algorithm 1.
+ * Margin: FlashAttention-2, Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 

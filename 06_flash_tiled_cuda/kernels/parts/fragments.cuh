@@ -18,8 +18,7 @@
 enum { CHUNK = 8 };  // elements in 16 bytes
 static const unsigned WHOLE_WARP = 0xffffffff;
 
-/* D elements per row, BC columns of S, M_TILES per warp, WARPS per block, BLOCKS per
- * multiprocessor. */
+/* D elements per row, BC columns of S, M_TILES per warp, BLOCKS per multiprocessor. */
 template <int D_, int BC_ = TENSOR_BC(D_), int M_TILES_ = 2, int WARPS_ = 4, int BLOCKS_ = 1>
 struct kernel_traits {
     enum {
@@ -34,7 +33,7 @@ struct kernel_traits {
     };
 };
 
-/* l sums the lane's own keys; tensor_finish adds up 4 lanes. */
+/* l is of the lane's own keys; tensor_finish sums the row's 4 lanes. */
 template <class TRAITS> struct fragments {
     float S[TRAITS::M_TILES][TRAITS::BC / 8][4], O[TRAITS::M_TILES][TRAITS::D / 8][4];
     float m[TRAITS::M_TILES][2], l[TRAITS::M_TILES][2];

@@ -1,7 +1,7 @@
 /*
  * A producer, consumers, and the pipelines between them.
  *
- * Right margin: lines of FlashAttention-2's Algorithm 1.
+ * Margin: FlashAttention-2, Algorithm 1.
  */
 #ifndef FLASH_TILED_CUDA_PERSISTENT_CUH
 #define FLASH_TILED_CUDA_PERSISTENT_CUH

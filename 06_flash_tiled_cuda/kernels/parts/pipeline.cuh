@@ -1,7 +1,6 @@
 /*
  * K and V are copied ahead, into STAGES stages after Q in shared memory. Each tile is a group of
- * cp.async copies; a thread waits for its own oldest group, then at a barrier for other
- * threads'.
+ * cp.async copies; a thread waits for its own oldest group, then meets the others at a barrier.
  */
 #ifndef FLASH_TILED_CUDA_PIPELINE_CUH
 #define FLASH_TILED_CUDA_PIPELINE_CUH
@@ -18,7 +17,7 @@ __device__ static inline void copy_tile(uint4 *to, const T *from, int count, int
     }
 }
 
-/* K of iteration n; V follows it. */
+/* K of iteration n (chapter 07: or Q); V (or dO) follows it. */
 template <class TRAITS, int STAGES> __device__ static inline uint4 *stage_of(uint4 *smem, int n)
 {
     return smem + (TRAITS::BR + n % STAGES * 2 * TRAITS::BC) * TRAITS::ROW;

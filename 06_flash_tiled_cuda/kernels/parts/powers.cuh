@@ -83,7 +83,7 @@ __device__ static inline float row_weights(fragments<TRAITS> *acc, int x, int h,
     return sum;
 }
 
-/* Exactly 1 if m has not changed; a fused k m - (k m_new) would round only one of the products. */
+/* Exactly 1 if a finite m has not changed; a fused k m - (k m_new) would round only one product. */
 __device__ static inline float rescale_of(float k, float m, float m_new)
 {
     return ex2(k * (m - (m_new == -INFINITY ? 0.0f : m_new)));

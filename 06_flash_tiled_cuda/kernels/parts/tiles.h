@@ -11,7 +11,7 @@
 /* 4 warps of 16 queries. */
 #define TURING_BR 64
 
-/* 4 warps of 32 queries, and keys as registers allow. */
+/* 4 warps of 32 queries, and as many keys as registers allow. */
 #define TENSOR_BR 128
 #define TENSOR_BC(d) ((d) <= 64 ? 64 : 32)
 
@@ -20,7 +20,7 @@
 
 #define HOPPER_BC 128
 
-/* Three consumer warpgroups if registers suffice; more keys unless causal. */
+/* Three consumer warpgroups if registers suffice; without a causal mask, more keys. */
 #define STORE_BR(d) ((d) <= 64 ? 192 : 128)
 #define STORE_BC(d, causal) ((d) <= 64 || (causal) ? 128 : 176)
 

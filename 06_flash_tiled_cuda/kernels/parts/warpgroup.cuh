@@ -51,7 +51,7 @@ template <class TRAITS> __device__ static inline void zero_values(unsigned char 
             chunks[n] = make_uint4(0, 0, 0, 0);
 }
 
-/* For query head n; 64-bit division is a call. */
+/* For query head n; a 64-bit division is a call. */
 __device__ static inline int kv_head_index(const struct attention &p, unsigned n)
 {
     return (int)(n / ((unsigned)p.H / (unsigned)p.Hkv));
@@ -98,7 +98,7 @@ __device__ static inline const unsigned char *rows_of_group(const unsigned char 
     return matrix + warpgroup_number() * GROUP_ROWS * ROW_BYTES;
 }
 
-/* Issues S = Q K^T, 16 elements at a time; descriptors advance by constants. */
+/* Issues S = Q K^T, 16 elements at a time. */
 template <class T, class TRAITS>
 __device__ static inline void issue_scores(fragments<TRAITS> *acc, const unsigned char *Q,
                                            const unsigned char *K)
@@ -126,7 +126,7 @@ __device__ static inline void pack_weights(const fragments<TRAITS> *acc,
         }
 }
 
-/* Issues O += P V, 16 keys at a time, with keys as the rows of B. */
+/* Issues O += P V, 16 keys at a time. */
 template <class T, class TRAITS>
 __device__ static inline void issue_product(fragments<TRAITS> *acc,
                                             const unsigned (&P)[TRAITS::BC / 16][4],

@@ -1,10 +1,10 @@
 /*
- * The same bits every time.             3 Nq d + 2 Nk d + 3 Nq + Tc (5 Nq d + 2 Nq) + 5 Tr Nk d accesses
+ * Reproducible.                         3 Nq d + 2 Nk d + 3 Nq + Tc (5 Nq d + 2 Nq) + 5 Tr Nk d accesses
  *
  * Blocks are tiles of keys for dK and dV, then of queries for dQ: no atomics, but seven products,
  * not five.
  *
- * Right margin: lines of FlashAttention-2's Algorithm 2.
+ * Margin: FlashAttention-2, Algorithm 2.
  */
 #include "07_backward/kernels/parts/tile.cuh"
 

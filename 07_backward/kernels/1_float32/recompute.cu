@@ -4,7 +4,7 @@
  * A block has a tile of keys: it keeps dK and dV in registers, and adds to dQ atomically, in any
  * order. Three passes over 32 elements at a time, as K_j and V_j exceed 48 kB.
  *
- * Margin: Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2.
+ * Margin: FlashAttention-2 (arXiv 2307.08691), Algorithm 2.
  */
 #include "07_backward/kernels/parts/tile.cuh"
 
@@ -74,7 +74,7 @@ extern "C" void LAUNCHER(backward_recompute)(const struct attention *p,
     if (p->dtype != DTYPE_F32 || p->d > 128)
         not_compiled(__func__, "d = %zu with --dtype %s", p->d, dtype_name(p->dtype));
     const dim3 grid(ceil_div(p->Nk, Bc), (unsigned)(p->B * p->H));
-    CHECK_CUDA(cudaMemsetAsync(a->dQ, 0, dQ_bytes(p), stream));  // line 3
+    CHECK_CUDA(cudaMemsetAsync(a->dQ, 0, dQ_bytes(p), stream));  // 3
     LAUNCHER(backward_D)(p, a, stream);                          // 4
     if (p->d <= 32)
         recompute_tile<32><<<grid, THREADS, 0, stream>>>(*p, *a);

@@ -1,5 +1,5 @@
 /*
- * Standard backward, in the order of steps/standard.c.        10 pairs d + 11 pairs + Nq d + 2 Nk d accesses
+ * Standard backward; one kernel computes dK and dV.        10 pairs d + 11 pairs + Nq d + 2 Nk d accesses
  *
  * P and dS overwrite S and dP in global memory. One thread per element, or row of P and dS.
  */

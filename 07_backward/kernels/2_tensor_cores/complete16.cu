@@ -135,9 +135,9 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
         scores_of_rows<T, TRAITS>(&dK, V, dO);
         if (p.dropout_threshold > 0)
             drop_pairs(&dK, kept, factor);
-        dS_of_keys(&dK, dV, D_i);  // with the weights before dropout …
+        dS_of_keys(&dK, dV, D_i);  // with weights before dropout
         if (p.dropout_threshold > 0)
-            drop_pairs(&dV, kept, 1.0f);  // … and dV with those after it
+            drop_pairs(&dV, kept, 1.0f);  // with weights after it
         tensor_product<T, rows>(&dV, dO + first_element / CHUNK);
         tensor_product<T, rows>(&dK, Q + first_element / CHUNK);
         query_tile = next;

@@ -5,7 +5,7 @@
  * in shared memory, and adds 16 of the d elements to dQ atomically (COMPILED_FOR_90: in fours),
  * one tile later.
  *
- * Right margin: lines of FlashAttention-2's Algorithm 2.
+ * Margin: FlashAttention-2, Algorithm 2.
  */
 #include "07_backward/kernels/parts/tensor.cuh"
 
@@ -177,7 +177,7 @@ static void launch(const struct attention *p, const struct backward_arrays *a, c
 extern "C" void LAUNCHER(backward_mma)(const struct attention *p, const struct backward_arrays *a,
                                        cudaStream_t stream)
 {
-    CHECK_CUDA(cudaMemsetAsync(a->dQ, 0, dQ_bytes(p), stream));  // line 3
+    CHECK_CUDA(cudaMemsetAsync(a->dQ, 0, dQ_bytes(p), stream));  // 3
     LAUNCHER(backward_D)(p, a, stream);                          // 4
     TENSOR_LAUNCH(launch, p, a, stream);
 }

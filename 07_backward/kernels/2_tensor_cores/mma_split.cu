@@ -1,12 +1,12 @@
 /*
- * The backward pass on tensor cores, the same bits every time.
+ * A reproducible backward pass on tensor cores.
  *
  *     (3 + Tc) Nq d + (3 + Tr) Nk d + (3 + 2 Tc) Nq accesses of 4 bytes
  *
  * Like deterministic, with mma. For dK and dV rows are keys, S^T = K Q^T; for dQ, queries. So P and
  * dS, packed, are the next product's A, and never leave registers.
  *
- * Right margin: lines of FlashAttention-2's Algorithm 2.
+ * Margin: FlashAttention-2, Algorithm 2.
  */
 #include "07_backward/kernels/parts/tensor.cuh"
 

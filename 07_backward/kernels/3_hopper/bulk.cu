@@ -4,7 +4,7 @@
  * A tile of dQ becomes four boxes in shared memory, which the TMA adds to global memory while the
  * next tile is computed.
  *
- * Right margin: lines of FlashAttention-2's Algorithm 2.
+ * Margin: FlashAttention-2, Algorithm 2.
  */
 #include "07_backward/kernels/parts/wgmma.cuh"
 
@@ -112,7 +112,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
 template <class T, int HEAD_DIM>
 static void launch(const struct attention *p, const struct backward_arrays *a, cudaStream_t stream)
 {
-    typedef key_traits<HEAD_DIM, HOPPER_QUERIES(HEAD_DIM), 1, HOPPER_KEYS / 16> shape;
+    typedef key_traits<HEAD_DIM, HOPPER_QUERIES(HEAD_DIM), HOPPER_M_TILES, HOPPER_WARPS> shape;
     const dim3 grid(ceil_div(p->Nk, shape::KEYS), (unsigned)(p->B * p->Hkv));
     const size_t elements =
         (2 * shape::KEYS + 2 * STAGES * shape::QUERIES) * HEAD_DIM + shape::KEYS * shape::QUERIES;
@@ -127,7 +127,7 @@ static void launch(const struct attention *p, const struct backward_arrays *a, c
 extern "C" void LAUNCHER(backward_bulk)(const struct attention *p, const struct backward_arrays *a,
                                         cudaStream_t stream)
 {
-    CHECK_CUDA(cudaMemsetAsync(a->dQ, 0, dQ_bytes(p), stream));  // line 3
+    CHECK_CUDA(cudaMemsetAsync(a->dQ, 0, dQ_bytes(p), stream));  // 3
     LAUNCHER(backward_D)(p, a, stream);                          // 4
     TENSOR_LAUNCH(launch, p, a, stream);
 }

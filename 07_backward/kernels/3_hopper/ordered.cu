@@ -1,9 +1,9 @@
 /*
- * dQ in a fixed order: like roles, with the same bits every time.
+ * Like roles, but dQ is summed in a fixed order, so it is reproducible.
  *
  * A head's blocks add to a tile of dQ in key order. A GPU starts blocks in any order, so each draws
  * its number when it starts, and waits only for blocks that have started. Numbers alternate between
- * eight heads, to shorten waits. Right margin: lines of FlashAttention-2's Algorithm 2.
+ * eight heads, to shorten waits. Margin: FlashAttention-2, Algorithm 2.
  */
 #include "07_backward/kernels/parts/roles.cuh"
 #include "common/cuda/turns.h"
@@ -12,7 +12,7 @@
 
 static const unsigned HEADS_TOGETHER = 8;
 
-/* A counter per tile of dQ, per_head in each head. key_tile: our turn. */
+/* A counter per tile of dQ, per_head of them per head; our turn comes at key_tile. */
 template <int Br> struct turns_of_block {
     unsigned *counters, per_head, key_tile;
     __device__ unsigned *of(int head, int i0) const { return counters + (unsigned)head * per_head + (unsigned)(i0 / Br); }
@@ -23,7 +23,7 @@ template <int Br> struct turns_of_block {
     }
     __device__ void pass(int head, int i0) const
     {
-        bulk_wait<0>();        // not only read: added
+        bulk_wait<0>();        // until added, not just read
         turn_next(of(head, i0));
     }
 };
@@ -52,7 +52,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
 template <class T, int HEAD_DIM>
 static void launch(const struct attention *p, const struct backward_arrays *a, cudaStream_t stream)
 {
-    typedef key_traits<HEAD_DIM, HOPPER_QUERIES(HEAD_DIM), 1, HOPPER_KEYS / 16> shape;
+    typedef key_traits<HEAD_DIM, HOPPER_QUERIES(HEAD_DIM), HOPPER_M_TILES, HOPPER_WARPS> shape;
     const dim3 grid(ceil_div(p->Nk, shape::KEYS), (unsigned)(p->B * p->Hkv));
     const size_t bytes = sizeof(roles_smem<shape>);
     allow_shared<ordered_tile<T, shape>>(bytes);
@@ -64,7 +64,7 @@ static void launch(const struct attention *p, const struct backward_arrays *a, c
 extern "C" void LAUNCHER(backward_ordered)(const struct attention *p,
                                            const struct backward_arrays *a, cudaStream_t stream)
 {
-    CHECK_CUDA(cudaMemsetAsync(a->dQ, 0, dQ_bytes(p), stream));  // line 3
+    CHECK_CUDA(cudaMemsetAsync(a->dQ, 0, dQ_bytes(p), stream));  // 3
     CHECK_CUDA(cudaMemsetAsync(a->turns, 0, turn_count(p) * sizeof *a->turns, stream));
     LAUNCHER(backward_D)(p, a, stream);  // 4
     TENSOR_LAUNCH(launch, p, a, stream);

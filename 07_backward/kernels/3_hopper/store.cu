@@ -65,7 +65,7 @@ template <class T> static __global__ void round_dQ(const float *sums, uint16_t *
 template <class T, int HEAD_DIM>
 static void launch(const struct attention *p, const struct backward_arrays *a, cudaStream_t stream)
 {
-    typedef key_traits<HEAD_DIM, HOPPER_QUERIES(HEAD_DIM), 1, HOPPER_KEYS / 16> shape;
+    typedef key_traits<HEAD_DIM, HOPPER_QUERIES(HEAD_DIM), HOPPER_M_TILES, HOPPER_WARPS> shape;
     const dim3 grid(ceil_div(p->Nk, shape::KEYS), (unsigned)(p->B * p->Hkv));
     const size_t bytes = sizeof(roles_smem<shape>), n = p->B * p->H * p->Nq * p->d;
     const unsigned blocks = ceil_div(n, ROUNDING_THREADS * ROUNDING_WIDTH);
@@ -82,7 +82,7 @@ static void launch(const struct attention *p, const struct backward_arrays *a, c
 extern "C" void LAUNCHER(backward_store)(const struct attention *p, const struct backward_arrays *a,
                                          cudaStream_t stream)
 {
-    CHECK_CUDA(cudaMemsetAsync(a->dQ, 0, dQ_bytes(p), stream));  // line 3
+    CHECK_CUDA(cudaMemsetAsync(a->dQ, 0, dQ_bytes(p), stream));  // 3
     LAUNCHER(backward_D)(p, a, stream);                          // 4
     TENSOR_LAUNCH(launch, p, a, stream);
 }

@@ -5,7 +5,7 @@
  * first: with a causal mask, keys masked in one are masked in all that follow, so their K, perhaps
  * NaN, becomes 0.
  *
- * Right margin: lines of FlashAttention-2's Algorithm 2.
+ * Margin: FlashAttention-2, Algorithm 2.
  */
 #include "07_backward/kernels/parts/wgmma.cuh"
 
@@ -108,7 +108,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, 1)
 template <class T, int HEAD_DIM>
 static void launch(const struct attention *p, const struct backward_arrays *a, cudaStream_t stream)
 {
-    typedef key_traits<HEAD_DIM, HOPPER_QUERIES(HEAD_DIM), 1, HOPPER_KEYS / 16> shape;
+    typedef key_traits<HEAD_DIM, HOPPER_QUERIES(HEAD_DIM), HOPPER_M_TILES, HOPPER_WARPS> shape;
     const dim3 grid(ceil_div(p->Nk, shape::KEYS), (unsigned)(p->B * p->Hkv));
     const size_t rows =
         (2 * shape::KEYS + 2 * STAGES * shape::QUERIES) * HEAD_DIM + shape::KEYS * shape::QUERIES;
@@ -122,7 +122,7 @@ static void launch(const struct attention *p, const struct backward_arrays *a, c
 extern "C" void LAUNCHER(backward_wgmma)(const struct attention *p, const struct backward_arrays *a,
                                          cudaStream_t stream)
 {
-    CHECK_CUDA(cudaMemsetAsync(a->dQ, 0, dQ_bytes(p), stream));  // line 3
+    CHECK_CUDA(cudaMemsetAsync(a->dQ, 0, dQ_bytes(p), stream));  // 3
     LAUNCHER(backward_D)(p, a, stream);                          // 4
     TENSOR_LAUNCH(launch, p, a, stream);
 }

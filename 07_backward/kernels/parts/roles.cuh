@@ -1,4 +1,4 @@
-/* Right margin: lines of FlashAttention-2's Algorithm 2. */
+/* Margin: FlashAttention-2, Algorithm 2. */
 #ifndef BACKWARD_ROLES_CUH
 #define BACKWARD_ROLES_CUH
 
@@ -9,7 +9,7 @@
 
 enum { STAGES = 2, PRODUCER = 128, CONSUMERS_BARRIER = 1 };
 enum { PRODUCER_REGS = 24, CONSUMER_REGS = 240 };  // registers per thread
-enum { QUERIES_WARP = HOPPER_KEYS / 16, DQ_WARP, STATISTICS_WARPS };  // consumers: warps 0 to 7; statistics: two
+enum { QUERIES_WARP = HOPPER_WARPS, DQ_WARP, STATISTICS_WARPS };  // after the consumers; two for statistics
 
 template <class TRAITS> struct roles_smem {
     enum { Bc = TRAITS::KEYS, Br = TRAITS::QUERIES, K_BYTES = Bc * TRAITS::D * 2, Q_BYTES = Br * TRAITS::D * 2 };

@@ -4,8 +4,7 @@
 
 /*
  * 128 keys per block (64 for d = 256), 16 or 32 per warp: dK and dV take d registers per lane for
- * each 16 keys.
- * 32 queries per tile (16), except in mma.
+ * each 16 keys. 32 queries per tile (16 for d = 256); mma has its own.
  */
 #define KEYS_BC(d) ((d) <= 128 ? 128 : 64)
 #define KEYS_BR(d) ((d) <= 128 ? 32 : 16)
@@ -18,11 +17,13 @@
 /* Blocks that split the columns of a tile of dK and dV. */
 #define KEYS_PARTS(d) ((d) <= 128 ? 1 : 2)
 
-/* 128 or 64 queries by chapter 06's tiles of keys. */
+/* 128 or 64 queries, and chapter 06's Bc. */
 #define QUERIES_BR(d) ((d) <= 128 ? 128 : 64)
 #define QUERIES_BC(d) ((d) <= 64 ? 64 : (d) <= 128 ? 32 : 16)
 
 #define HOPPER_KEYS 128
+#define HOPPER_M_TILES 1
+#define HOPPER_WARPS (HOPPER_KEYS / (16 * HOPPER_M_TILES))
 #define HOPPER_QUERIES(d) ((d) <= 64 ? 128 : 64)
 
 #endif
