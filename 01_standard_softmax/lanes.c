@@ -1,4 +1,4 @@
-/* standard_softmax.c for --bench: LANES elements at a time, with fast_exp. */
+/* LANES elements at a time, with fast_exp. */
 #include "01_standard_softmax/standard_softmax.h"
 #include "common/cpu/fast_exp.h"
 

@@ -3,7 +3,7 @@
 
 #include "common/program/scores.h"
 
-/* show_row is for --trace. */
+/* For --trace. */
 void show_row(const float *x, size_t n);
 void show_examples(void);
 

@@ -1,5 +1,5 @@
 /*
- * y = softmax(x) for one row of n elements, by the formula: 2n loads + n stores.
+ * y = softmax(x) for one row of n elements, by the formula.
  *
  * Where e^x overflows, y is NaN and the rest of the row 0; if only the sum does, the row is 0; if
  * the sum is 0, NaN. y may be x.

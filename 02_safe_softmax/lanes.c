@@ -1,4 +1,4 @@
-/* safe_softmax.c for --bench: LANES elements at a time, with fast_exp. */
+/* LANES elements at a time, with fast_exp. */
 #include "02_safe_softmax/safe_softmax.h"
 #include "common/cpu/fast_exp.h"
 

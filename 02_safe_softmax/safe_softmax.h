@@ -1,5 +1,5 @@
 /*
- * y = softmax(x) for one row of n elements, without overflow: 3n loads + n stores.
+ * y = softmax(x) for one row of n elements, without overflow.
  *
  * A row that is all -inf, or contains +inf or NaN, becomes NaN. y may be x.
  */

@@ -1,7 +1,4 @@
-/*
- * online_softmax.c for --bench. Each lane keeps the state of its own block of the row;
- * softmax_merge joins them.
- */
+/* Each lane keeps the state of its own block of the row; softmax_merge joins them. */
 #include "03_online_softmax/online_softmax.h"
 #include "common/cpu/fast_exp.h"
 

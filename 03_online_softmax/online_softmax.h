@@ -1,5 +1,5 @@
 /*
- * y = softmax(x) for one row of n elements in two passes: 3n accesses to slow memory.
+ * y = softmax(x) for one row of n elements in two passes.
  *
  * A row that is all -inf, or contains +inf or NaN, becomes NaN. y may be x.
  */

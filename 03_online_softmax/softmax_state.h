@@ -12,7 +12,7 @@ struct softmax_state {
 /* The identity of softmax_merge. */
 static const struct softmax_state SOFTMAX_EMPTY = { -INFINITY, 0.0f };
 
-/* e^{x - m} for x <= m. It is 0 for x = -inf, even if m = -inf, where x - m would be NaN. */
+/* e^{x - m} for x <= m. It is 0 for x = -inf, even if m = -inf. */
 static inline float exp_minus(float x, float m)
 {
     return x == -INFINITY ? 0.0f : expf(x - m);
@@ -23,8 +23,8 @@ struct softmax_state softmax_merge(struct softmax_state a, struct softmax_state 
 
 /*
  * The share, 0 to 1, of `whole`'s weight that belongs to `part`; 0 if `part` is empty, even if
- * `whole` is too. To merge parts, multiply each part's softmax, or softmax-weighted average, by its
- * share and add.
+ * `whole` is too. To merge parts, add each one's softmax, or softmax-weighted average, times its
+ * share.
  */
 float softmax_share(struct softmax_state part, struct softmax_state whole);
 

@@ -1,6 +1,3 @@
-/*
- * One row of attention in one pass, in memory that does not depend on the number of keys.
- */
 #ifndef FLASH_ROW_H
 #define FLASH_ROW_H
 

@@ -3,7 +3,7 @@
  *
  *     S = scale Q K^T      each row of Q kept in fast memory, all of K read for it; S stored
  *     P = softmax(S)       chapter 02, row by row: S read three times, P stored
- *     O = P V              each row of O kept in fast memory, all of V read for it
+ *     O = P V              each row of O kept, all of V read for it
  *
  * FlashAttention's Algorithm 0 (arXiv 2205.14135).
  */

@@ -2,8 +2,7 @@
  * Every option, as fast as overlap, on all cores.
  *
  * A task is a head, a tile of queries and a split of the keys; tiles with the most keys start
- * first. Threads share no sum, and splits depend only on the shape: the number of threads does not
- * change the result.
+ * first. Threads share no sum, so their number does not change the result.
  */
 #include "05_flash_tiled_cpu/fast/overlap.h"
 #include "05_flash_tiled_cpu/fast/score.h"

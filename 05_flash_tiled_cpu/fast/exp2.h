@@ -5,7 +5,7 @@
  *
  * 2^r is a polynomial of degree 5, with a relative error below 2.5e-7. Exactly 0 for x <= -127, as
  * masked scores need; just above -127, off by up to 2^-127. x must not exceed 127. The NaN
- * 0x7FC00000, which NumPy, PyTorch and x86 make, stays NaN; others may not.
+ * 0x7FC00000, which NumPy, PyTorch and x86 make, stays NaN.
  */
 #ifndef FLASH_TILED_EXP2_H
 #define FLASH_TILED_EXP2_H

@@ -1,5 +1,5 @@
 /*
- * The loop that takes nearly all the time keeps a block of sums in registers.
+ * The main loop keeps a block of sums in registers.
  *
  *     c(r, v) += sum over k of a(r, k) B(k, v)          r < ROWS, v < COLUMNS vectors
  *
@@ -28,7 +28,7 @@ struct block {
 INLINE struct block block_product(struct block c, const float *a, ptrdiff_t row, ptrdiff_t step,
                                   const vec (*B)[COLUMNS], size_t n)
 {
-#pragma GCC unroll 4  // one branch per four iterations
+#pragma GCC unroll 4
     for (size_t k = 0; k < n; k++)
         for (int r = 0; r < ROWS; r++)
             for (int v = 0; v < COLUMNS; v++)

@@ -26,7 +26,6 @@ struct vec_score {
     vec x, slope;
 };
 
-/* Slow: lane by lane. */
 INLINE struct vec_score vec_score_by_lanes(const struct attention *p, size_t b, size_t h, ivec i,
                                            ivec j, vec dot)
 {

@@ -1,8 +1,8 @@
 /*
  * Step: all cores.
  *
- * Groups of queries are independent. Heads are processed in order, to keep K and V in the cache;
- * causal groups with the most keys start first, so that threads end together.
+ * Heads are processed in order, to keep K and V in the cache; causal groups with the most keys
+ * start first, so that threads end together.
  */
 #include "common/cpu/threads.h"
 

@@ -37,7 +37,6 @@ typedef float vec __attribute__((vector_size(4 * LANES)));
 typedef int32_t ivec __attribute__((vector_size(4 * LANES)));
 typedef uint32_t uvec __attribute__((vector_size(4 * LANES)));
 
-/* Per-vector functions must always be inlined. */
 #define INLINE static inline __attribute__((always_inline))
 
 INLINE vec vec_of(float x)

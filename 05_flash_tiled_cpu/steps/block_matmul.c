@@ -3,7 +3,7 @@
  *
  *     O_i = sum over j of (scale Q_i K_j^T) V_j
  *
- * A block's scores are discarded. Any Br and Bc give the same O. Tr = ceil(Nq / Br).
+ * Any Br and Bc give the same O. Tr = ceil(Nq / Br).
  */
 #include "05_flash_tiled_cpu/steps/observe.h"
 

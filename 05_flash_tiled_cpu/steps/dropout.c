@@ -3,8 +3,8 @@
  *
  *     O = Dropout(softmax(Mask(S))) V      each weight kept with probability 1 - p, times 1/(1 - p)
  *
- * l is summed before any weight is dropped. The mask would be as large as S, so each decision is
- * recomputed from (b, h, i, j) and a seed (dropout_keeps).
+ * l is summed before any weight is dropped. The mask would be as large as S, so decisions are
+ * recomputed (dropout_keeps).
  */
 #include "05_flash_tiled_cpu/steps/dropout.h"
 

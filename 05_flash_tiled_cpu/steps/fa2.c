@@ -14,7 +14,7 @@
 
 // clang-format off
 
-/* K and V are loaded for every tile of queries, so Br has to be large. */
+/* K and V are loaded for every tile of queries, so Br must be large. */
 struct tile_size fa2_size(size_t M, size_t d)
 {
     const struct tile_size size = fa1_size(M, d);

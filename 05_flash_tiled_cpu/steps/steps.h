@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /*
- * Each computes O (B, H, Nq, d) and, unless NULL, lse (B, H, Nq), for d <= 256. Q is (B, H, Nq, d),
- * K and V (B, Hkv, Nk, d); O may not be Q. A query that attends to no key has O = 0 and lse = -inf.
+ * Each computes O and, unless NULL, lse (shapes: attention.h), for d <= 256; O may not be Q. A
+ * query that attends to no key has O = 0 and lse = -inf.
  *
  * A step ignores options that steps.c does not list for it; one with masks reads no fully masked
  * tile. standard and block_matmul write no lse; standard needs 2 Nq Nk more elements, and makes

@@ -9,8 +9,8 @@ extern "C" {
 #endif
 
 /*
- * In device memory: Q and O (B, H, Nq, d), K and V (B, Hkv, Nk, d), lse (B, H, Nq) or NULL. S and
- * P (B, H, Nq, Nk), m and l (B, H, Nq) are NULL for kernels without them.
+ * In device memory; lse may be NULL. S and P (B, H, Nq, Nk), m and l (B, H, Nq) are NULL for
+ * kernels without them.
  */
 struct device_arrays {
     const float *Q, *K, *V;

@@ -143,10 +143,7 @@ static void softmax_masked(struct workspace *w, const struct keys *k, const stru
     }
 }
 
-/*
- * With modified scores: dS includes the score's slope. Not inlined, to save registers in the other
- * loops.
- */
+/* With modified scores: dS includes their slope. Not inlined, to save the others' registers. */
 __attribute__((noinline)) static void softmax_scored(struct workspace *w, const struct keys *k,
                                                      const struct backward_head *a,
                                                      const struct queries *q, group_row *dS,
@@ -210,10 +207,7 @@ static struct query_span queries_that_attend(const struct workspace *w, const st
     return (struct query_span){ s.first, s.first_full / ROWS * ROWS, rounded_up(s.end) };
 }
 
-/*
- * For dQ = dS K: first, end and selected. Keys between them that no query attends to become 0, as
- * they may be NaN.
- */
+/* For dQ = dS K: first, end and selected; keys that no query attends to may be NaN, so become 0. */
 static void select_keys(const struct workspace *w, struct keys *k, size_t rows, size_t d)
 {
     visibility_row any = { { 0 } };

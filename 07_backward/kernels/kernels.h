@@ -10,8 +10,8 @@ extern "C" {
 #endif
 
 /*
- * In global memory: Q, O, dO and dQ (B, H, Nq, d); K, V, dK and dV (B, Hkv, Nk, d); lse and D (B,
- * H, Nq); P and dS (B, H, Nq, Nk), NULL except for standard.
+ * In global memory (shapes: attention.h): gradients are like their inputs, D like lse. P and dS (B,
+ * H, Nq, Nk) are NULL except for standard.
  */
 struct backward_arrays {
     const float *Q, *K, *V, *O, *dO, *lse;

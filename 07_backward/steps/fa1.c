@@ -3,8 +3,8 @@
  *
  * K and V are in the outer loop: dQ_i is reloaded for every block of keys.
  *
- * Margin: Dao et al., "FlashAttention", arXiv 2205.14135, Algorithm 4. We have no
- * random state (line 1), and clear no dK and dV (line 5): line 24 stores all of them.
+ * Margin: FlashAttention (arXiv 2205.14135), Algorithm 4. We have no random state (line 1), and
+ * clear no dK and dV (line 5): line 24 stores all of them.
  */
 #include "07_backward/steps/tile.h"
 

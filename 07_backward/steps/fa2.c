@@ -3,8 +3,8 @@
  *
  * lse replaces m and l, so P needs no division. D is computed once, before the loops.
  *
- * Margin: Dao, "FlashAttention-2", arXiv 2307.08691, Algorithm 2. (Its line 9 loads
- * an unused O_i, and it leaves out the scale.)
+ * Margin: FlashAttention-2 (arXiv 2307.08691), Algorithm 2. (Its line 9 loads an unused O_i, and it
+ * leaves out the scale.)
  */
 #include "07_backward/steps/fa2.h"
 

@@ -1,9 +1,8 @@
 /*
  * Two passes.       5 Nq d + 3 Nq + 4 Nk d + Tc (2 Nq d + 2 Nq) + 2 Tr Nk d accesses
  *
- * One pass has keys in the outer loop, for dK and dV, one has queries, for dQ. Outer iterations are
- * independent, and every sum's order is fixed, but both passes compute S and dP: 7 products instead
- * of 5.
+ * One pass has keys in the outer loop, for dK and dV, one queries, for dQ. Outer iterations are
+ * independent, and every sum's order is fixed, but both passes compute S and dP: 7 products, not 5.
  */
 #include "07_backward/steps/fa2.h"
 

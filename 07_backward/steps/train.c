@@ -87,7 +87,7 @@ static struct result by_complete(const struct lab *lab)
 
 static const struct chapter *chapter;
 
-/* complete's gradients; with --device, the kernels' */
+/* With --device: the kernels'. */
 static struct trainer complete_trainer = { "complete", forward, by_complete };
 
 /*

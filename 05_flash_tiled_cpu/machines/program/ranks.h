@@ -24,7 +24,7 @@ int ranks_end(struct ranks *ranks, int status);
 /* Counted as held by this rank. */
 void *ranks_allocate(struct ranks *ranks, size_t count, size_t size, const char *what);
 
-/* This rank's rows of Q and dO, and in `bytes` its K, V and mask. Returns a sum of all of it. */
+/* This rank's rows of Q and dO, and in `bytes` its K, V and mask. Returns a checksum. */
 uint64_t ranks_read(struct ranks *ranks, float *Q, float *dO, void *bytes);
 
 /* On rank 0 all ranks' rows in the text's order, elsewhere NULL. `heads` includes the batch. */

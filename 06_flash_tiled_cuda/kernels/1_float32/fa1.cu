@@ -1,8 +1,8 @@
 /*
  * FlashAttention.                              Nq d + 5 Nq + 2 Nk d + Tc (3 Nq d + 4 Nq) accesses
  *
- * Chapter 05's fa1, with a block of threads per head. Blocks of keys update O, l and m in global
- * memory in turn: only B H blocks of threads, too few for a GPU.
+ * Chapter 05's fa1, with a block of threads per head: too few for a GPU. Blocks of keys update O, l
+ * and m in global memory in turn.
  *
  * Margin: FlashAttention (arXiv 2205.14135), Algorithm 1.
  */

@@ -2,8 +2,7 @@
  * Two warpgroups alternate on the tensor cores.                          wgmma's accesses
  *
  * Like overlap, but while one consumer computes exponentials, the other's products run. Named
- * barriers TURN and TURN + 1 pass the turn: barrier_sync waits, barrier_arrive hands over.
- * (FlashAttention-3, section 3.1.)
+ * barriers TURN and TURN + 1 pass the turn (FlashAttention-3, section 3.1).
  *
  * Margin: FlashAttention-2, Algorithm 1.
  */

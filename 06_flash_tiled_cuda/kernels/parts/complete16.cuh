@@ -1,7 +1,4 @@
-/*
- * Causal masks and windows are two comparisons per score; for other options a rolled loop collects
- * bits, because registers cannot be indexed.
- */
+/* Causal masks and windows are two comparisons per score; other options use bits (complete.cu). */
 #ifndef FLASH_TILED_CUDA_COMPLETE16_CUH
 #define FLASH_TILED_CUDA_COMPLETE16_CUH
 

@@ -91,8 +91,8 @@ template <class TRAITS> __device__ static inline void begin(fragments<TRAITS> *a
 }
 
 /*
- * S = Q K^T, 16 elements at a time. An ldmatrix loads 16 keys of B = K^T. Swizzling repeats
- * every 8 rows, so other rows are at constant offsets.
+ * S = Q K^T, 16 elements at a time. Swizzling repeats every 8 rows, so other rows are at constant
+ * offsets.
  */
 template <class T, class LAYOUT, class TRAITS>
 __device__ static inline void tensor_scores(fragments<TRAITS> *acc, const uint4 *Q, const uint4 *K)

@@ -74,7 +74,7 @@ __device__ static void add_to_queries_masked(gradient_part *C, const fast_memory
     }
 }
 
-/* 0 for queries without keys. Reads smem->lse. */
+/* Reads smem->lse. */
 __device__ static void load_nonempty_queries(fast_memory *smem, const float *from, int rows, int k,
                                              int d)
 {

@@ -1,8 +1,8 @@
 /*
  * FlashAttention-2, backward.              2 Nq d + 2 Nk d + Nq + Tc (5 Nq d + 2 Nq) + 3 Tr Nk d accesses
  *
- * A block has a tile of keys: it keeps dK and dV in registers, and adds to dQ atomically, in any
- * order. Three passes over 32 elements at a time, as K_j and V_j exceed 48 kB.
+ * A block keeps dK and dV of a tile in registers, and adds to dQ atomically, in any order. Three
+ * passes over 32 elements at a time, as K_j and V_j exceed 48 kB.
  *
  * Margin: FlashAttention-2 (arXiv 2307.08691), Algorithm 2.
  */

@@ -68,8 +68,8 @@ copy_query_tile(uint4 *V, float *statistics, int iteration, const struct attenti
 }
 
 /*
- * A block's elements of dK and dV: all, or half. Swizzling changes only the last three bits of a
- * chunk's number, so chunk c of the second half is chunk 16 + c.
+ * All elements of dK and dV, or half. Swizzling changes only the last three bits of a chunk's
+ * number, so chunk c of the second half is chunk 16 + c.
  */
 template <class TRAITS> struct part_of_columns : TRAITS {
     enum { D = TRAITS::D / KEYS_PARTS(TRAITS::D), is_whole = (int)D == (int)TRAITS::D };

@@ -1,8 +1,8 @@
 /*
  * Gradients in the inputs' type: like roles, with fewer accesses.
  *
- * The TMA stores dK and dV from the memory of K and V. dQ is summed in float32, as 16-bit
- * sums would lose too much precision; a last kernel rounds it.
+ * The TMA stores dK and dV from the memory of K and V. dQ is summed in float32, as 16-bit sums
+ * would be too imprecise; a last kernel rounds it.
  */
 #include "06_flash_tiled_cuda/kernels/parts/pipeline.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/store.cuh"

@@ -15,7 +15,7 @@ struct backward_maps {
     tensor_map Q, K, V, dO, dQ, dK, dV;  // dK and dV only for store
 };
 
-/* A 128-byte row holds 32 floats, half as many as in 16 bits. */
+/* A 128-byte row holds 32 floats. */
 enum { DQ_BOX_WIDTH = BOX_WIDTH / 2, DQ_BOX = GROUP_ROWS * ROW_BYTES };
 
 static void make_map_of_dQ(tensor_map *map, float *dQ, const struct attention *p)
@@ -61,7 +61,7 @@ __device__ static inline void share_dS(unsigned char *dS,
     }
 }
 
-/* K = 0 in rows >= `from`, for all later tiles too: masked keys may be NaN. */
+/* K = 0 in rows >= `from`, for all later tiles too. */
 template <class TRAITS> __device__ static inline void zero_keys(unsigned char *K, int from)
 {
     uint4 *const chunks = (uint4 *)K;
@@ -99,7 +99,7 @@ __device__ static inline void dS_of_full_tile(fragments<TRAITS> *acc, const frag
             acc->S[0][c][s] = P.S[0][c][s] * (acc->S[0][c][s] - D[8 * c + tensor_column() + s % 2]);
 }
 
-/* Exactly 0 if P is 0: dS may be NaN. */
+/* Like pair_dS. */
 template <class TRAITS>
 __device__ static inline void zero_masked_dS(fragments<TRAITS> *acc, const fragments<TRAITS> &P)
 {
@@ -110,7 +110,6 @@ __device__ static inline void zero_masked_dS(fragments<TRAITS> *acc, const fragm
                 acc->S[0][c][s] = 0.0f;
 }
 
-/* 16 keys at a time; both matrices are MN_MAJOR. */
 template <class T, class TRAITS>
 __device__ static inline void issue_dQ(float (&dQ)[32], const unsigned char *dS,
                                        const unsigned char *K)
