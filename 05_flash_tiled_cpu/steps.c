@@ -12,7 +12,7 @@ attention_step standard_watched, block_matmul_watched, fa1_watched, fa2_watched,
     dropout_watched, split_kv_watched, softcap_watched;
 attention_step loops, polynomial, registers, block, skip, overlap, threads;
 
-/* What every step supports; and those that write lse, and take any tile. */
+/* SHAPES: what every step supports. ANY_TILE: it also writes lse and takes any tile. */
 enum { SHAPES = SUPPORTS_GROUPED_HEADS, ANY_TILE = SHAPES | SUPPORTS_LSE | SUPPORTS_BR };
 
 static const struct step steps[] = {

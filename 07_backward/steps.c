@@ -126,7 +126,7 @@ const struct chapter chapter = {
     .backward = true,
 };
 
-/* Weak, so that those of kernels/host take their place where they are linked in. */
+/* Weak defaults, which kernels/host overrides when it is linked in. */
 __attribute__((weak)) const struct kernels *kernels;
 __attribute__((weak)) const struct step_table *kernel_table;
 

@@ -184,6 +184,7 @@ static void write_losses(const char *path, double losses[GUIDES][STEPS])
 static void print_losses(double losses[GUIDES][STEPS])
 {
     report_line("%6s %14s %14s %20s", "step", "standard", complete_trainer.name, "scale forgotten");
+    // every 60th step, and the last
     for (size_t k = 0; k < STEPS; k += k == STEPS - 1 || k + 60 < STEPS ? 60 : STEPS - 1 - k)
         report_line("%6zu %14.6f %14.6f %20.6f", k, losses[BY_STANDARD][k], losses[BY_COMPLETE][k],
                     losses[BY_WRONG_SCALE][k]);

@@ -17,7 +17,7 @@
 /* Lane k handles elements k, k + LANES, … of a row; partial results are merged at the end. */
 enum { LANES = 16 };
 
-/* max in one instruction: unlike fmaxf it need not handle NaN. */
+/* One instruction, unlike fmaxf, which must handle NaN. */
 static inline float larger(float a, float b)
 {
     return a > b ? a : b;

@@ -52,7 +52,7 @@ struct lab {
     const struct chapter *chapter;
     struct options o;
     bool screen;                     // no options: print the page's summary, on one screen
-    const struct step *only, *last;  // the one step; or, if that is NULL, the last of all
+    const struct step *only, *last;  // the chosen step; or NULL for all, and the last
 
     struct attention_input input;
     struct tensors x;       // the problem's, and the current step's outputs

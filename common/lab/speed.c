@@ -80,7 +80,7 @@ static double round_peak(const struct round *round)
     return bench_fma_operations() / round->candidates[0].best;
 }
 
-/* In products: two forward; backward five by convention. */
+/* Of the products only: two forward; backward, by convention, five. */
 static double operations(const struct runner *r)
 {
     return (r->x.dO ? 10.0 : 4.0) * (double)attention_pairs(r->p) * (double)r->p->d;

@@ -1,6 +1,6 @@
 /*
- * Times steps: each is checked first, then all are timed in turn, and with them the machine's
- * peak, because the machine's speed varies.
+ * Times steps: each is checked first, then all are timed in turn, together with the machine's peak,
+ * because its speed varies.
  */
 #ifndef COMMON_LAB_SPEED_H
 #define COMMON_LAB_SPEED_H

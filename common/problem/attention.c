@@ -47,7 +47,7 @@ size_t attention_rows(const struct attention *p)
 // ---- random numbers ---------------------------------------------------------------------------
 
 /*
- * Keyed apart from dropout, which takes its counters from coordinates: with one seed for both, data
+ * Keyed apart from dropout, which takes its counters from coordinates: with one key for both, data
  * and mask would share words.
  */
 static struct philox words(uint64_t seed, uint32_t stream, uint64_t index, uint32_t attempt)

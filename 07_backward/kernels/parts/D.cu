@@ -6,7 +6,7 @@
  */
 #include "07_backward/kernels/parts/head.cuh"
 
-enum { WARPS = 8, LOAD_WIDTH = 8 };  // per block; elements per load
+enum { WARPS = 8, LOAD_WIDTH = 8 };  // warps per block; elements per load
 static const unsigned WHOLE_WARP = 0xffffffff;
 
 static __global__ void D_of_rows(struct attention p, const float *O, const float *dO, float *D)
