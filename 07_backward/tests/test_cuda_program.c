@@ -191,7 +191,7 @@ TEST(cuda_program, refuses_what_kernels_cannot_do)
     refuses("--n-q 5 --d 256 --step cuda_complete", "supports d = 256 (d is at most 128), and");
     refuses("--dtype f16 --n-q 5 --d 256 --step cuda_mma", "supports d = 256 (d is 64 or 128)");
     refuses("--dtype f64", "--dtype: expected f32, bf16 or f16");
-    refuses("--device cpu --br 8", "--br: expected a step in C with it, and not a CUDA kernel");
+    refuses("--device cpu --br 8", "--br: expected a step in C with it: a CUDA");
     refuses("--step cuda_complete --bc 8", "--bc: expected a step in C");
     refuses("--step cuda_complete --sram 800", "--sram: expected a step in C");
     refuses("--device cpu --n-q 2 --d 2 --trace", "--trace: expected a step in C");
