@@ -65,11 +65,6 @@ struct exact rounding_stored(struct exact exact, enum dtype type)
     return exact;
 }
 
-struct exact rounding_between(struct exact exact, float other)
-{
-    return (struct exact){ (double)other, sqrt(2.0) * exact.sigma, 2.0 * exact.bias };
-}
-
 // ---- scores -------------------------------------------------------------------------------------
 
 struct dot dot_of(const float *a, const float *b, size_t d)
