@@ -119,6 +119,12 @@ bool bulk_reads(const void *p, size_t bytes)
            });
 }
 
+bool bulk_pending()
+{
+    return own->units && std::any_of(own->units->bulk.begin(), own->units->bulk.end(),
+                                     [](const bulk_copy &c) { return c.thread == self->number; });
+}
+
 void bulk_waits(unsigned pending, bool only_read, site at)
 {
     units_called(only_read ? "bulk_wait_read()" : "bulk_wait()", at);

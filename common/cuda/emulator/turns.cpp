@@ -54,6 +54,9 @@ void turn_await(const unsigned *turn, unsigned number, site at)
 void turn_over(unsigned *turn, site at)
 {
     check(turn, "turn_next()", at);
+    if (bulk_pending())
+        refuse_at(at, "turn_next(): this thread's bulk_add() may not have added yet\n"
+                      "    (is bulk_wait() missing?)");
     __atomic_fetch_add(turn, 1, __ATOMIC_RELEASE);
 }
 

@@ -118,6 +118,9 @@ void bulk_leave();
 
 /* Does a pending bulk copy read this shared memory? */
 bool bulk_reads(const void *p, size_t bytes);
+
+/* Has this thread bulk copies or additions that it has not waited for? */
+bool bulk_pending();
 bool products_land();
 void products_leave();
 void products_stuck();
