@@ -71,7 +71,7 @@ void bench_run_by(double (*now)(void), struct bench *candidates, size_t count, d
     size_t *calls = allocate(count, sizeof *calls, "a benchmark");
     for (size_t c = 0; c < count; c++) {
         calls[c] = warm_up(now, &candidates[c]);
-        candidates[c].best = INFINITY;
+        candidates[c].best = (double)INFINITY;
     }
     const double start = now();
     double elapsed = 0.0;
