@@ -30,9 +30,6 @@ def table(path):
     return [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
 
 
-# ---- what is graded --------------------------------------------------------------------------------------------------------------
-
-
 class Case:
     def __init__(self, line):
         left, right = line.split("|")
@@ -129,9 +126,6 @@ def judge_numbers(chapter, seed, text):
         yield f"{question}.{name}", "right" if good else "wrong" if given else "missing", re.sub(r"[^-+.0-9A-Za-z]", "?", given)[:40]
 
 
-# ---- from source to programs -----------------------------------------------------------------------------------------------------
-
-
 def foreign_headers(made):
     """Headers in a compiler's dependency file that are neither the course's nor the system's."""
     read = made.read_text(errors="replace").replace("\\\n", " ").split()[1:] if made.exists() and not made.is_symlink() else []
@@ -204,9 +198,6 @@ class Builder:
         (self.box.work / "source/nothing.c").write_text("int main(void) { return 0; }\n")
         if not self.box.compile([*flags("CC"), "source/nothing.c", "-o", "made/nothing"]):
             fail(" ".join(flags("CC")), f"expected to compile an empty program here, found: {self.box.errors().split(chr(10))[0]}")
-
-
-# ---- what is tried ---------------------------------------------------------------------------------------------------------------
 
 
 def judge(box, *words):
@@ -354,9 +345,6 @@ class Trials:
                     self.outputs(criterion, program, "sanitized", program.cases[:2], 100)
                 else:
                     self.counts(criterion, program)
-
-
-# ---- a submission ----------------------------------------------------------------------------------------------------------------
 
 
 class Report:
