@@ -199,7 +199,7 @@ def kernels_that_cheat():
     """One that includes the course's own; and one that is quick and wrong: few cycles of shared memory, and not the output."""
     swizzle = Path("06_flash_tiled_cuda/kernels/parts/swizzle.cuh").read_text()
     report = graded({"kernels/1_float32/fa1.cu": f'#include "{os.getcwd()}/06_flash_tiled_cuda/kernels/1_float32/fa1.cu"\n',
-                     "kernels/parts/swizzle.cuh": swizzle.replace("(c ^ turn);", "(c ^ turn ^ (r >= 16));")}, "06", "fa1,swizzle", "plain|counted")
+                     "kernels/parts/swizzle.cuh": swizzle.replace("(c ^ mask);", "(c ^ mask ^ (r >= 16));")}, "06", "fa1,swizzle", "plain|counted")
     said = reports.text(report)
     check(report.points(True) == 0 and re.search("does not compile|it includes", said) and "wrong\n        O at b, h, i, c" in said, said)
 
