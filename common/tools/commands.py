@@ -23,7 +23,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-LIMIT = 300
+LIMIT = 900
 BUILT = ("obj", "tests", "*.a", "compare", "0*")
 Block = collections.namedtuple("Block", "page kind program lines")  # kind: "", "by hand" or "not run"
 
