@@ -77,14 +77,15 @@ def accesses(programs):
     return 760, 230, drawn
 
 
-TILE_LABELS = ("query", "key", ("Q", "K", "V"), ("queries 0 and 1", "keys 2 and 3", "their values"), ("m", "l", "O, the average so far"))
-FRONT_LABELS = ("word", "word", ("words 0, 1", "words 2, 3", "words 2, 3"), ("weigh", "are weighed", "their values"),
-                ("top score", "sum", "the average so far"))
+TILE_LABELS = ("query", "key", "fast memory holds", ("Q", "K", "V"), ("queries 0 and 1", "keys 2 and 3", "their values"),
+               ("m", "l", "O, the average so far"))
+FRONT_LABELS = ("word", "word", "loaded for the third tile", ("words 0, 1", "words 2, 3", "words 2, 3"),
+                ("updated", "scored", "their values"), ("", "sum", "the average so far"))
 
 
 def stepper(programs, labels=TILE_LABELS):
     """Chapter 05's worked example: fa1 after its third tile of four."""
-    row, column, letters, loaded, kept = labels
+    row, column, right, letters, loaded, kept = labels
     rows = re.findall(r"^ +(?:(\d) to \d)? +(\d) \[.*?\] +\[(.*?)\] +([\d.]+) +([\d.]+)  \[(.*?)\]$",
                       programs.run("05_flash_tiled_cpu"), re.MULTILINE)[:6]
     weights, state, first = {}, {}, "0"
@@ -93,7 +94,7 @@ def stepper(programs, labels=TILE_LABELS):
         new = [float(x) for x in P.split()]
         weights[query] = [x * (1 - sum(new)) for x in weights.get(query, [])] + new
         state[query] = m, l, O.split()
-    drawn, cell, left, top = [text(190, 28, "weights so far, tile by tile", 15), text(570, 28, "fast memory holds", 15)], 58, 84, 66
+    drawn, cell, left, top = [text(190, 28, "weights so far, tile by tile", 15), text(570, 28, right, 15)], 58, 84, 66
     for k in range(4):
         drawn += [text(left + cell * (k + 0.5), 56, f"{column} {k}", 13, colour=ORANGE), text(left - 10, top + cell * (k + 0.5) + 5, f"{row} {k}", 13, "end", BLUE)]
         for j in range(4):
@@ -110,15 +111,20 @@ def stepper(programs, labels=TILE_LABELS):
     drawn.append(text(left + 3 * cell, top + 3 * cell + 5, "not yet", 13, colour=GREY))
     for k, (colour, name, what) in enumerate(zip((BLUE, ORANGE, PINK), letters, loaded)):
         drawn += [box(400 + 118 * k, 44, 106, 44, colour), text(453 + 118 * k, 63, name, 15, weight="bold"), text(453 + 118 * k, 80, what, 12)]
+    if not kept[0]:  # the front page's sum does not use m
+        state = {k: ("", f"{float(l) * math.exp(float(m)):.1f}", O) for k, (m, l, O) in state.items()}
+        drawn.append(text(570, 124, "kept from tile to tile", 15))
+    top = 124 if kept[0] else 148
     for k, title in zip((412, 470, 530, 650), (row, *kept)):
-        drawn.append(text(k, 124, title, 13, colour=GREY))
+        drawn.append(text(k, top, title, 13, colour=GREY))
     for k in "01":
         m, l, O = state[k]
-        y = 152 + 34 * int(k)
-        drawn += [box(444, y - 21, 302, 30, GREEN), text(412, y, k, 15, colour=BLUE), text(470, y, m, 14), text(530, y, l, 14)]
+        y = top + 28 + 34 * int(k)
+        left = 444 if kept[0] else 490
+        drawn += [box(left, y - 21, 746 - left, 30, GREEN), text(412, y, k, 15, colour=BLUE), text(470, y, m, 14), text(530, y, l, 14)]
         drawn += [text(600 + 50 * c, y, x, 14) for c, x in enumerate(O)]
-    drawn.append(text(570, 230, "the last tile is not computed yet", 14, colour=GREY))
     if labels is TILE_LABELS:
+        drawn.append(text(570, 230, "the last tile is not computed yet", 14, colour=GREY))
         drawn += [box(430, 250, 280, 34, GREY, "#ffffff"), text(570, 272, "step back, play, step on", 15)]
     return 760, 312, drawn
 
@@ -150,7 +156,30 @@ def side_by_side(programs):
     drawn += [text(340 + (cell + 4) * i + cell / 2, 277, "sum", 12) for i in range(8)]
     drawn += [arrow(340 + (cell + 4) * i + cell / 2, 228, 340 + (cell + 4) * i + cell / 2, 254, ORANGE) for i in range(8)]
     drawn += [text(340 + (cell + 4) * i + cell / 2, 308, f"query {i}", 11, colour=GREY) for i in range(8)]
-    return 760, 320, drawn
+    drawn += [text(127, 270, "four additions, four cycles each:", 14), text(127, 300, "16 cycles for one score", 18, weight="bold"),
+              text(522, 342, "the same 16 cycles for eight scores", 18, weight="bold")]
+    return 760, 360, drawn
+
+
+def sums(programs):
+    """The blocks of columns_product and block_product, with vectors of 16 floats."""
+    drawn = []
+    for left, keys, title in ((136, 1, "one key"), (520, 8, "eight keys")):
+        drawn.append(text(left + 115, 26, title, 18, weight="bold"))
+        for v in range(2):
+            drawn += [box(left + 120 * v, 40, 112, 48, BLUE), text(left + 56 + 120 * v, 60, "element k of", 15),
+                      text(left + 56 + 120 * v, 79, f"queries {16 * v}–{16 * v + 15}", 14)]
+        for r in range(keys):
+            y = 98 + 33 * r
+            drawn += [box(left - 76, y, 66, 27, BLUE), text(left - 43, y + 19, f"key {r}", 16)]
+            drawn += [box(left + 120 * v, y, 112, 27, GREEN) for v in range(2)]
+            drawn += [text(left + 56 + 120 * v, y + 19, "16 sums", 16) for v in range(2)]
+        y = 98 + 33 * keys + 24
+        drawn += [text(left + 78, y, f"{keys} + 2 loads", 19, colour=BLUE, weight="bold"),
+                  text(left + 78, y + 26, f"{2 * keys} multiply-adds", 19, colour=GREEN, weight="bold")]
+    drawn += [box(60, 262, 28, 22, BLUE), text(98, 279, "loaded anew for each k", 18, "start"),
+              box(60, 298, 28, 22, GREEN), text(98, 315, "stay in registers for all k", 18, "start")]
+    return 760, 426, drawn
 
 
 def ring(programs):
@@ -352,6 +381,7 @@ def atomics(programs):
 PICTURES = {"05_flash_tiled_cpu/pages/pictures/front.svg": front,
             "05_flash_tiled_cpu/pages/pictures/accesses.svg": accesses,
             "05_flash_tiled_cpu/pages/pictures/side_by_side.svg": side_by_side,
+            "05_flash_tiled_cpu/pages/pictures/sums.svg": sums,
             "05_flash_tiled_cpu/pages/pictures/bands.svg": bands,
             "05_flash_tiled_cpu/pages/pictures/stepper.svg": stepper,
             "05_flash_tiled_cpu/pages/pictures/words.svg": lambda programs: stepper(programs, FRONT_LABELS),
