@@ -13,12 +13,12 @@
 DECLARE_WATCHED(flash_no_tiling_row);
 
 static void each_row(const struct attention *p, struct tensors x,
-                     __typeof__(flash_no_tiling_row) *row_of)
+                     __typeof__(flash_no_tiling_row) *process_row)
 {
     const size_t rows = attention_rows(p);
     for (size_t row = 0; row < rows; row++)
-        row_of(p, x.Q, x.K, x.V, row / p->Nq / p->H, row / p->Nq % p->H, row % p->Nq,
-               x.O + row * p->d, x.lse + row);
+        process_row(p, x.Q, x.K, x.V, row / p->Nq / p->H, row / p->Nq % p->H, row % p->Nq,
+                    x.O + row * p->d, x.lse + row);
 }
 
 static void one_pass(const struct attention *p, struct tile_size size, struct tensors x)

@@ -124,7 +124,7 @@ static size_t accesses(void)
 }
 
 /* On the first text of the real input, unmasked. */
-static void standard(void)
+static void compare_accesses(void)
 {
     const struct options none = { .window_left = -1, .window_right = -1 };
     struct attention_input input = attention_input_load(&none);
@@ -165,8 +165,8 @@ int tell_part(const struct options *options)
     static const struct story_part parts[] = {
         { "words", "attention of six words by the formula", six_words, false },
         { "one_pass", "the same for one query, key by key", one_pass_by_hand, false },
-        { "standard", "accesses and memory of standard attention, and of one pass", standard,
-          true },
+        { "standard", "accesses and memory of standard attention, and of one pass",
+          compare_accesses, true },
     };
     return story_tell(options, parts, sizeof parts / sizeof parts[0]);
 }

@@ -55,7 +55,7 @@ static size_t counted(const char *name, const struct attention_input *input, str
 }
 
 /* The accesses that the closed forms give for one head of N queries and keys. */
-static double form_of(const char *name, double N, double d, struct tile_size size)
+static double closed_form(const char *name, double N, double d, struct tile_size size)
 {
     const double Tr = ceil(N / (double)size.Br), Tc = ceil(N / (double)size.Bc);
     if (strcmp(name, "standard") == 0)
@@ -70,8 +70,8 @@ static size_t crossing(const char *name, size_t d)
 {
     const double N = 1 << 20;
     size_t M = 64 * d * d;
-    while (M > d && form_of(name, N, (double)d, step(name)->size(M, d)) <
-                        form_of("standard", N, (double)d, standard_size(M, d)))
+    while (M > d && closed_form(name, N, (double)d, step(name)->size(M, d)) <
+                        closed_form("standard", N, (double)d, standard_size(M, d)))
         M--;
     return M + 1;
 }
@@ -157,7 +157,7 @@ static void must_be_right(const char *name, const struct attention_input *input)
     attention_check_end(&lab.check);  // the input is not its own
 }
 
-static void print_mask(const char *what, struct attention_input *input, size_t whole)
+static void print_mask(const char *what, struct attention_input *input, size_t unmasked)
 {
     must_be_right("masks", input);
     const struct tile_size size = { 32, 32 };
@@ -167,7 +167,8 @@ static void print_mask(const char *what, struct attention_input *input, size_t w
     char text[32];
     report_line("%-22s %7.1f %% %8zu %8zu %8zu %12s %8.2f", what, 100.0 * (double)pairs / most,
                 tiles.of_kind[TILE_FULL], tiles.of_kind[TILE_PARTIAL], tiles.of_kind[TILE_SKIPPED],
-                report_number(accesses, text), whole ? (double)accesses / (double)whole : 1.0);
+                report_number(accesses, text),
+                unmasked ? (double)accesses / (double)unmasked : 1.0);
 }
 
 static void show_masks(void)
@@ -180,12 +181,12 @@ static void show_masks(void)
     report_line("N = %d, d = %d, tiles of 32 by 32", N, D);
     report_line("%-22s %9s %8s %8s %8s %12s %8s", "", "pairs", "full", "partial", "skipped",
                 "accesses", "of all");
-    const size_t whole = counted("masks", &input, (struct tile_size){ 32, 32 });
-    print_mask("none", &input, whole);
+    const size_t unmasked = counted("masks", &input, (struct tile_size){ 32, 32 });
+    print_mask("none", &input, unmasked);
     p->causal = true;
-    print_mask("--causal", &input, whole);
+    print_mask("--causal", &input, unmasked);
     p->window_left = 64;
-    print_mask("--causal --window 64,0", &input, whole);
+    print_mask("--causal --window 64,0", &input, unmasked);
     p->causal = false;
     p->window_left = -1;
     p->block_mask = blocks;
@@ -194,7 +195,7 @@ static void show_masks(void)
         char what[40];
         block_mask_random(blocks, p, densities[k], 1);
         snprintf(what, sizeof what, "random:%g:1", densities[k]);
-        print_mask(what, &input, whole);
+        print_mask(what, &input, unmasked);
     }
     attention_input_free(&input);
 }

@@ -54,14 +54,14 @@ columns_softmax(struct columns *t, columns_row *S, size_t n, size_t d, float (*t
             t->O[k][i] *= rescale[i];
 }
 
-/* c += sum over k of a(k) B(k): a(k) is a[k * step], B(k) is row k of B. */
-static inline void columns_product(float *c, const float *a, size_t step, const columns_row *B,
+/* c += sum over k of a(k) B(k): a(k) is a[k * stride], B(k) is row k of B. */
+static inline void columns_product(float *c, const float *a, size_t stride, const columns_row *B,
                                    size_t n)
 {
     float sum[QUERIES] = { 0.0f };
     for (size_t k = 0; k < n; k++)
         for (size_t i = 0; i < QUERIES; i++)
-            sum[i] += a[k * step] * B[k][i];
+            sum[i] += a[k * stride] * B[k][i];
     for (size_t i = 0; i < QUERIES; i++)
         c[i] += sum[i];
 }

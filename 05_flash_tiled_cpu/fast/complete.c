@@ -79,8 +79,8 @@ struct key_span {
 };
 
 /* Square, so that few pieces on a causal diagonal are partial. */
-static enum tile_kind kind_of_piece(const struct group *g, const struct head *a, size_t j0,
-                                    size_t end, size_t *n)
+static enum tile_kind kind_of_square(const struct group *g, const struct head *a, size_t j0,
+                                     size_t end, size_t *n)
 {
     *n = min(GROUP, end - j0);
     return tile_kind(a->p, a->b, a->h, g->i0, g->i0 + g->rows, j0, j0 + *n);
@@ -92,8 +92,8 @@ static enum tile_kind key_span_find(struct key_span *s, const struct group *g, c
 {
     size_t n;
     *s = (struct key_span){ .j0 = j0 };
-    const enum tile_kind kind = kind_of_piece(g, a, j0, end, &s->n);
-    while (j0 + s->n < end && kind_of_piece(g, a, j0 + s->n, end, &n) == kind)
+    const enum tile_kind kind = kind_of_square(g, a, j0, end, &s->n);
+    while (j0 + s->n < end && kind_of_square(g, a, j0 + s->n, end, &n) == kind)
         s->n += n;
     s->full_keys = s->n;
     return kind;

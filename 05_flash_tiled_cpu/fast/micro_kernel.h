@@ -25,25 +25,25 @@ struct block {
 };
 
 /* By value, so that no pointer aliases the block. */
-INLINE struct block block_product(struct block c, const float *a, ptrdiff_t row, ptrdiff_t step,
+INLINE struct block block_product(struct block c, const float *a, ptrdiff_t row, ptrdiff_t stride,
                                   const vec (*B)[COLUMNS], size_t n)
 {
 #pragma GCC unroll 4
     for (size_t k = 0; k < n; k++)
         for (int r = 0; r < ROWS; r++)
             for (int v = 0; v < COLUMNS; v++)
-                c.at[r][v] += a[r * row + (ptrdiff_t)k * step] * B[k][v];
+                c.at[r][v] += a[r * row + (ptrdiff_t)k * stride] * B[k][v];
     return c;
 }
 
 /* For column v alone, a constant: indexing by a variable would spill the block. */
 INLINE struct block column_product(int v, struct block c, const float *a, ptrdiff_t row,
-                                   ptrdiff_t step, const vec (*B)[COLUMNS], size_t n)
+                                   ptrdiff_t stride, const vec (*B)[COLUMNS], size_t n)
 {
 #pragma GCC unroll 4
     for (size_t k = 0; k < n; k++)
         for (int r = 0; r < ROWS; r++)
-            c.at[r][v] += a[r * row + (ptrdiff_t)k * step] * B[k][v];
+            c.at[r][v] += a[r * row + (ptrdiff_t)k * stride] * B[k][v];
     return c;
 }
 

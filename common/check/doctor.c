@@ -131,7 +131,7 @@ static enum dtype common_dtype(enum dtype a, enum dtype b)
 }
 
 /* Sets the type by O, or by Q, K and V, and rounds them; prints which it is. */
-static void take_dtype(FILE *to, const struct doctor *x)
+static void recognise_dtype(FILE *to, const struct doctor *x)
 {
     struct attention_input *const in = x->in;
     const size_t queries = attention_query_elements(&in->p), keys = attention_key_elements(&in->p);
@@ -179,7 +179,7 @@ static double report_output(FILE *to, const struct doctor *x, enum result of, st
 
 bool doctor_report(FILE *to, const struct doctor *x, double explained[RESULTS])
 {
-    take_dtype(to, x);
+    recognise_dtype(to, x);
     if (to)
         output_heading(to, x->stage[RESULT_O]);
     if (x->got[RESULT_O] || x->got[RESULT_LSE]) {

@@ -274,7 +274,7 @@ static void add_near(struct row *r, const struct place *near, size_t n)
         r->squares[c] += w.of_stored * fmax(square(r->near[c]), r->apart[c]);
 }
 
-static void add_up(struct row *r)
+static void sum_in_order(struct row *r)
 {
     const struct attention *p = r->p;
     for (size_t k = 0; k < r->s.n; k++) {
@@ -311,7 +311,7 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
         sums[c] = 0.0;
     for (size_t c = 0; c < d; c++)
         r.sums[c] = (struct running){ 0.0, 0.0, 0.0 };
-    add_up(&r);
+    sum_in_order(&r);
     reference_forward_row(p, Q, K, V, b, h, i, r.right, &lse);
     for (size_t k = 0, n; k < r.s.n; k += n) {
         n = rounding_near(sorted + k, r.s.n - k, rounding_near_score(p->dtype));

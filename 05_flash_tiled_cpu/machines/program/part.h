@@ -17,7 +17,7 @@ struct part {
 };
 struct part part_of(size_t n, size_t rank, size_t ranks);
 
-size_t part_most(size_t n, size_t ranks);
+size_t part_max_rows(size_t n, size_t ranks);
 
 /*
  * Of one head, without key masks, from i and j of the parts. Causal offset and window are the

@@ -71,8 +71,8 @@ static void check_problems(const struct ranks *ranks)
 static void check_sizes(const struct ring *r)
 {
     const struct attention *p = &r->p;
-    const size_t queries = p->B * p->H * part_most(p->Nq, r->ranks);
-    const struct part keys = { .rows = part_most(p->Nk, r->ranks) };
+    const size_t queries = p->B * p->H * part_max_rows(p->Nq, r->ranks);
+    const struct part keys = { .rows = part_max_rows(p->Nk, r->ranks) };
     if (ring_keys_bytes(r, &keys) > INT_MAX || queries * p->d > INT_MAX)
         options_fail("mpirun", "expected parts of at most 2 GB, so more ranks than %zu", r->ranks);
 }
@@ -145,8 +145,8 @@ static void copy_part(const struct part *part, size_t heads, size_t n, size_t by
     char *at = rows;
     for (size_t head = 0; head < heads; head++)
         for (size_t c = 0; c < 2; at += part->of[c++].count * bytes) {
-            char *const there = (char *)whole + (head * n + part->of[c].first) * bytes;
-            memcpy(to_whole ? there : at, to_whole ? at : there, part->of[c].count * bytes);
+            char *const in_whole = (char *)whole + (head * n + part->of[c].first) * bytes;
+            memcpy(to_whole ? in_whole : at, to_whole ? at : in_whole, part->of[c].count * bytes);
         }
 }
 
@@ -154,7 +154,7 @@ float *ranks_gather(const struct ranks *ranks, size_t heads, size_t n, size_t le
                     const float *rows)
 {
     const size_t mine = ranks->ring.rank, count = ranks->ring.ranks;
-    const size_t most = heads * part_most(n, count) * length;
+    const size_t most = heads * part_max_rows(n, count) * length;
     const struct part part = part_of(n, mine, count);
     if (mine > 0) {
         MPI_Send(rows, (int)(heads * part.rows * length), MPI_FLOAT, 0, ROWS_TAG, MPI_COMM_WORLD);
