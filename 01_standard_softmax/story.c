@@ -1,6 +1,3 @@
-/*
- * The formula by hand, and where float32 breaks it.
- */
 #include "01_standard_softmax/program.h"
 #include "01_standard_softmax/standard_softmax.h"
 #include "common/program/report.h"
@@ -55,7 +52,6 @@ void show_input(const struct scores *scores)
                     bad == 1 ? "" : "s", scores->rows, first);
 }
 
-/* count_not_finite of factor * scores + shift. */
 static size_t count_not_finite_changed(const struct scores *scores, float factor, float shift,
                                        size_t *first)
 {

@@ -1,6 +1,3 @@
-/*
- * The recurrence by hand, blocks merged, and the real scores.
- */
 #include "03_online_softmax/online_softmax.h"
 #include "03_online_softmax/program.h"
 #include "03_online_softmax/softmax_state.h"

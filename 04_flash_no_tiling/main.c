@@ -1,5 +1,6 @@
 /*
- * Chapter 04 as a program: attention in one pass, counted, and verified, also against standard attention.
+ * Chapter 04 as a program: attention in one pass, counted, and verified, also against standard
+ * attention.
  */
 #include "04_flash_no_tiling/flash_no_tiling.h"
 #include "04_flash_no_tiling/program.h"
@@ -71,8 +72,8 @@ static const struct chapter chapter = {
 };
 
 /*
- * Standard attention in the checked rows, of heads without masks; NaN in others. None for a large
- * problem.
+ * What the result is compared with: standard attention, poison in heads with masks, which it does
+ * not support. None for a large problem, of which only some rows are checked.
  */
 static struct previous standard_rows(const struct lab *lab)
 {

@@ -1,6 +1,3 @@
-/*
- * Six words by hand; --story, --trace and --bench.
- */
 #include "common/program/story.h"
 #include "02_safe_softmax/safe_softmax.h"
 #include "04_flash_no_tiling/flash_no_tiling.h"
@@ -69,7 +66,6 @@ static void words_line(const char *what, const char *format, const float *x)
     report_line("%-12s%s", what, text);
 }
 
-/* One query of six by the formula. */
 static void six_words(void)
 {
     const float *const q = word_Q + QUERY * WIDTH;
@@ -109,6 +105,7 @@ static void one_pass_by_hand(void)
 DECLARE_WATCHED(standard_attention);
 DECLARE_WATCHED(flash_no_tiling_row);
 
+/* n elements each. */
 static void watch_all(const struct attention_input *input, const float *O, size_t n)
 {
     traffic_reset();

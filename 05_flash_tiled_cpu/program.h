@@ -1,5 +1,6 @@
 /*
- * The parts of chapter 05's program: its steps, and what its main calls besides the lab (common/lab/lab.h).
+ * The parts of chapter 05's program: its steps, and what its main calls besides the lab
+ * (common/lab/lab.h).
  */
 #ifndef FLASH_TILED_PROGRAM_H
 #define FLASH_TILED_PROGRAM_H

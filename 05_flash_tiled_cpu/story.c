@@ -1,5 +1,6 @@
 /*
- * What chapter 05 shows besides its input: fa1 by hand and the first steps, and by --story the rest of its pages.
+ * What chapter 05 shows besides its input: fa1 by hand and the first steps, and by --story the rest
+ * of its pages.
  */
 #include "common/program/story.h"
 #include "05_flash_tiled_cpu/program.h"
@@ -104,7 +105,10 @@ static void theorem_2(void)
     attention_input_free(&input);
 }
 
-/* Maximum, exponential, rescaling and the like, for a pair of N by N: of each score, and of each row of a tile. */
+/*
+ * Maximum, exponential, rescaling and the like, for a pair of N by N: of each score, and of each
+ * row of a tile.
+ */
 static double other_operations(const char *name, double N, double d, struct tile_size size)
 {
     const double Tc = ceil(N / (double)size.Bc);
@@ -144,7 +148,7 @@ static void operations_and_memory(void)
     }
 }
 
-// ---- masks, dropout, splits ----------------------------------------------------------------------
+// ---- masks, dropout, splits ---------------------------------------------------------------------
 
 /* Reports it if the step's result is wrong. */
 static void must_be_right(const char *name, const struct attention_input *input)
@@ -249,8 +253,9 @@ static float slope_of(size_t h)
 }
 
 /*
- * The bias slope (j - i) as two more columns of Q, K and V: (slope / scale, -i slope / scale) of a query, (j, 1) of a key, 0 of
- * a value. They come first, so that their sum is exact before the dot product is added to it.
+ * The bias slope (j - i) as two more columns of Q, K and V: (slope / scale, -i slope / scale) of a
+ * query, (j, 1) of a key, 0 of a value. They come first, so that their sum is exact before the dot
+ * product is added to it.
  */
 static struct attention_input with_bias(const struct attention_input *input)
 {
@@ -394,7 +399,7 @@ static void show_splits(void)
     attention_input_free(&input);
 }
 
-// ---- the first steps ----------------------------------------------------------------------------------
+// ---- the first steps ----------------------------------------------------------------------------
 
 /*
  * Steps standard to masks on the first text of the real input, which has no padding, so all support

@@ -1,8 +1,8 @@
 /*
  * Step: a block of sums that hides the latency of multiply-adds.
  *
- * See micro_kernel.h. With AVX-512 the block has 8 keys by 2 vectors of queries: 10 loads per 16
- * multiply-adds, against 5 per 4 for a 4 by 1 block.
+ * With AVX-512 the block has 8 keys by 2 vectors of queries: 10 loads per 16 multiply-adds,
+ * against 5 per 4 for a 4 by 1 block.
  */
 #include "05_flash_tiled_cpu/fast/block.h"
 

@@ -23,9 +23,10 @@ typedef float columns_row[QUERIES];
 struct columns *columns_new(void);
 columns_row *columns_scores_new(size_t n);
 
-/* Positions past the last query repeat it. */
+/* Loads queries i0, i0 + 1, …; positions past the last repeat it. */
 void columns_begin(struct columns *t, const struct head *a, size_t i0);
 
+/* Stores O / l and lse. */
 void columns_end(const struct columns *t, const struct head *a);
 
 /* Turns S into weights, updates m and l, rescales O. Always inlined, so that two_to is. */

@@ -1,11 +1,11 @@
 /*
- * The main loop keeps a block of sums in registers.
+ * A block of sums in registers.
  *
  *     c(r, v) += sum over k of a(r, k) B(k, v)          r < ROWS, v < COLUMNS vectors
  *
- * a(r, k) is broadcast. A multiply-add takes four cycles and two start per cycle, so eight sums
- * must be in flight. The closer ROWS is to COLUMNS, the fewer loads; the block must fit 32
- * registers (AVX-512, NEON) or 16.
+ * a(r, k) = a[r row + k stride] is broadcast. A multiply-add takes four cycles and two start per
+ * cycle, so eight sums must be in flight. The closer ROWS is to COLUMNS, the fewer loads; the block
+ * must fit 32 registers (AVX-512, NEON) or 16.
  */
 #ifndef FLASH_TILED_MICRO_KERNEL_H
 #define FLASH_TILED_MICRO_KERNEL_H

@@ -2,7 +2,7 @@
  * Step: sums in registers.
  *
  * In the compiler's loop every multiply-add loads a vector. Here four sums stay in registers, and
- * one loaded vector serves four rows. Vectors are explicit (vec.h), as compilers did not find this.
+ * one loaded vector serves four rows. Vectors are explicit, as compilers did not find this.
  */
 #include "05_flash_tiled_cpu/fast/columns.h"
 #include "05_flash_tiled_cpu/fast/exp2.h"
@@ -10,7 +10,9 @@
 
 enum { ROWS_AT_ONCE = 4 };
 
-/* c(r, i) += sum over k of a[r row + k stride] B(k, i), ROWS_AT_ONCE rows r, a vector of queries i */
+/*
+ * c(r, i) += sum over k of a[r row + k stride] B(k, i), ROWS_AT_ONCE rows r, a vector of queries i
+ */
 INLINE void product(float *c, const float *a, size_t row, size_t stride, const float *B, size_t n)
 {
     vec sum[ROWS_AT_ONCE];

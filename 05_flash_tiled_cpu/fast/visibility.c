@@ -14,6 +14,7 @@ static void queries_of_lanes(const struct group *g, visibility_row query)
     }
 }
 
+/* The lanes' masks for one column of the block mask. */
 static void column_of_blocks(const struct attention *p, const visibility_row query, size_t column,
                              visibility_row blocks)
 {

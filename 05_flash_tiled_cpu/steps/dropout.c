@@ -12,7 +12,6 @@
 #include "05_flash_tiled_cpu/steps/masks.h"
 #include "05_flash_tiled_cpu/steps/observe.h"
 
-/* Multiplies kept weights by 1/(1 - p), others by 0. */
 static void apply_dropout(const struct head *a, struct tile t, struct fast_memory *fast)
 {
     const struct attention *p = a->p;

@@ -1,6 +1,9 @@
 #include "05_flash_tiled_cpu/steps/split_kv.h"
 
-/* For TARGET_TASKS tasks of up to TASK_QUERIES queries; MIN_SPLIT_KEYS keys or more, if Nk is. */
+/*
+ * TARGET_TASKS tasks of up to TASK_QUERIES queries; splits of MIN_SPLIT_KEYS keys, unless Nk is
+ * less.
+ */
 enum { TARGET_TASKS = 16, TASK_QUERIES = 64, MIN_SPLIT_KEYS = 128 };
 
 size_t split_count(const struct attention *p)

@@ -29,7 +29,7 @@ static void run_observed(const struct step *step, const struct attention_input *
     set_observer(NULL, NULL);
 }
 
-// ---- as text ------------------------------------------------------------------------------------
+// ---- text ---------------------------------------------------------------------------------------
 
 enum { COLUMNS_OF_TEXT = 82, NUMBERS_IN_A_LINE = 8 };
 
@@ -109,7 +109,7 @@ void trace_step(const struct step *step, const struct attention_input *input, st
         report_line("P = e^(S - m), and O is not divided by l until the last key is done");
 }
 
-// ---- as CSV -------------------------------------------------------------------------------------
+// ---- CSV ----------------------------------------------------------------------------------------
 
 static void print_matrix(const struct head *a, struct tile t, const char *what, const float *x,
                          size_t cols)
@@ -151,7 +151,7 @@ void trace(const struct lab *lab)
     trace_step(lab->only, &lab->input, size);
 }
 
-// ---- the theorem --------------------------------------------------------------------------------
+// ---- theorem ------------------------------------------------------------------------------------
 
 struct theorem_trace {
     struct theorem so_far;
@@ -165,7 +165,7 @@ static double error_so_far(double worst, double got, double expected, double uni
     return isnan(worst) || error <= worst ? worst : error;  // NaN is the largest error
 }
 
-/* In double precision. */
+/* Compares m, l and O of query i after `keys` keys with double precision. */
 static void check_row(struct theorem_trace *state, const struct head *a, size_t i, size_t keys,
                       float m, float l, const float *O)
 {

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-// ---- one rounding, and a sum of many --------------------------------------------------------------
+// ---- one rounding, and a sum of many ------------------------------------------------------------
 
 /* The spacing of numbers of this type at |x|. */
 static double ulp(double x, enum dtype type)

@@ -166,7 +166,7 @@ static double *alike_of(const float *x, const float *y, size_t n, size_t d)
     return alike;
 }
 
-// ---- D, and the pairs of a query ------------------------------------------------------------------
+// ---- D, and the pairs of a query ----------------------------------------------------------------
 
 /*
  * An element of O summed in the order of keys: its last term, and what runs of equal terms may
@@ -258,8 +258,8 @@ static double of_D(const struct attention *p, const struct scores_of_query *s, c
 }
 
 /*
- * What l loses, relative to l, if it is summed in the order of keys: terms that are nearly equal, or
- * below half an ulp of l, all round the same way. 0 if roundings at random explain it.
+ * What l loses, relative to l, if it is summed in the order of keys: terms that are nearly equal,
+ * or below half an ulp of l, all round the same way. 0 if roundings at random explain it.
  */
 static double lost_of(const struct scores_of_query *s)
 {
@@ -436,7 +436,10 @@ static size_t *places_of(struct some_rows rows, size_t first, size_t n)
     return place;
 }
 
-/* Sums over queries for a wanted key: d elements of dK and of dV, and how many queries attend to it. */
+/*
+ * Sums over queries for a wanted key: d elements of dK and of dV, and how many queries attend to
+ * it.
+ */
 struct key_sums {
     struct sums *dK, *dV;
     size_t queries;

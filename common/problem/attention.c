@@ -44,7 +44,7 @@ size_t attention_rows(const struct attention *p)
     return p->B * p->H * p->Nq;
 }
 
-// ---- random numbers --------------------------------------------------------------------------
+// ---- random numbers -----------------------------------------------------------------------------
 
 /*
  * Keyed apart from dropout, which takes its counters from coordinates: with one key for both, data
@@ -103,7 +103,7 @@ void random_normals(float *x, size_t n, uint64_t seed, uint32_t stream)
         x[i] = (float)random_normal(seed, stream, i);
 }
 
-// ---- pairs and tiles ---------------------------------------------------------------------------
+// ---- pairs and tiles ----------------------------------------------------------------------------
 
 /* For each j up to Nk, the number of keys before j that the key mask of batch entry b keeps. */
 static size_t *keys_before(const struct attention *p, size_t b)
@@ -188,7 +188,7 @@ struct tile_counts count_tiles(const struct attention *p, struct tile_size size)
     return counts;
 }
 
-// ---- inputs -----------------------------------------------------------------------------------
+// ---- inputs -------------------------------------------------------------------------------------
 
 static float *normal_numbers(size_t a, size_t b, size_t c, size_t d, uint64_t seed, uint32_t stream)
 {

@@ -34,7 +34,7 @@ size_t part_max_rows(size_t n, size_t ranks)
     return rows;
 }
 
-/* Queries i0 … i1 - 1 and keys j0 … j1 - 1, unless empty. */
+/* Appends queries i0 … i1 - 1 and keys j0 … j1 - 1, unless empty; returns the count. */
 static size_t add_block(struct block *found, size_t n, const struct attention *whole, ptrdiff_t i0,
                         ptrdiff_t i1, ptrdiff_t j0, ptrdiff_t j1)
 {
@@ -48,8 +48,8 @@ static size_t add_block(struct block *found, size_t n, const struct attention *w
 }
 
 /*
- * Query i attends to keys i + low … i + high; `high` limits only the first queries (bottom-right
- * order).
+ * Query i attends to keys i + low … i + high: first a block that `high` limits, aligned
+ * bottom-right, then one that only `low` limits, aligned top-left.
  */
 static size_t blocks_of_chunks(struct block *found, size_t n, const struct attention *whole,
                                ptrdiff_t queries, ptrdiff_t keys, struct band band)

@@ -12,10 +12,11 @@
 
 enum { USUAL_TILE = 128, ROWS_TAG = 2 };
 
-// ---- start and end ------------------------------------------------------------------------------
+// ---- start --------------------------------------------------------------------------------------
 
 static bool has_begun;  // rank 0 accepted the command line and files
 
+/* Rank 0's `may`, on all ranks. */
 static int may_begin(int may)
 {
     MPI_Bcast(&may, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -137,8 +138,9 @@ void *ranks_allocate(struct ranks *ranks, size_t count, size_t size, const char 
     return allocate(count, size, what);
 }
 
-// ---- rows of parts ------------------------------------------------------------------------------
+// ---- parts --------------------------------------------------------------------------------------
 
+/* Rows of `bytes` bytes of a part, from or to the whole (heads, n). */
 static void copy_part(const struct part *part, size_t heads, size_t n, size_t bytes, void *whole,
                       void *rows, bool to_whole)
 {
@@ -185,7 +187,7 @@ static uint64_t sum_of(uint64_t before, const void *bytes, size_t count)
     return sum;
 }
 
-/* Copies a rank's part; returns its sum. */
+/* Copies a rank's part; returns its checksum. */
 static uint64_t copy_mine(const struct ring *at, const struct ranks *ranks, float *Q, float *dO,
                           void *bytes)
 {
@@ -247,7 +249,7 @@ void ranks_check_sums(struct ranks *ranks, uint64_t sum)
     free(sums);
 }
 
-// ---- the table ----------------------------------------------------------------------------------
+// ---- table --------------------------------------------------------------------------------------
 
 struct row {
     struct wire wire;
