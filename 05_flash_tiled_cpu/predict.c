@@ -46,7 +46,7 @@ void predict_fa1(const struct attention *p, struct tile_size size, struct access
     accesses_add(a, "lse stores", rows, "Nq");
 }
 
-/* Q in the outer loop: `keys` keys of all the tiles that are not skipped. */
+/* For an outer loop over Q. `keys`: the keys of all tiles that are not skipped, of all heads. */
 static void predict_outer_q(const struct attention *p, size_t keys, const char *formula,
                             struct accesses *a)
 {

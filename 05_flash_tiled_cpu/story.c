@@ -106,8 +106,8 @@ static void theorem_2(void)
 }
 
 /*
- * Maximum, exponential, rescaling and the like, for a pair of N by N: of each score, and of each
- * row of a tile.
+ * Operations per query-key pair besides the products, with N queries and keys: maximum, exponential
+ * and the like per score, rescaling per row of a tile.
  */
 static double other_operations(const char *name, double N, double d, struct tile_size size)
 {
@@ -150,7 +150,7 @@ static void operations_and_memory(void)
 
 // ---- masks, dropout, splits ---------------------------------------------------------------------
 
-/* Reports it if the step's result is wrong. */
+/* Reports an error if the step's result on tiles of 32 by 32 is wrong. */
 static void must_be_right(const char *name, const struct attention_input *input)
 {
     const struct options tiles = { .br = 32, .bc = 32 };
@@ -246,7 +246,7 @@ static void show_dropout(void)
 
 enum { BIAS_N = 256, BIAS_D = 64, BIAS_H = 8, BIAS_KEY_HEADS = 2, BIAS_COLUMNS = 2 };
 
-/* ALiBi's: of query head h, not of the keys that it shares with others. */
+/* ALiBi's slope of query head h. */
 static float slope_of(size_t h)
 {
     return exp2f(-8.0f * (float)(h + 1) / (float)BIAS_H);
@@ -300,7 +300,7 @@ static void biased_row(const struct attention_input *input, size_t h, size_t i, 
     }
 }
 
-/* The error of the step with the columns against the formula. */
+/* The largest error in O of complete with the columns, against biased_row. */
 static double error_of_columns(const struct attention_input *input,
                                const struct attention_input *more, struct tile_size size)
 {
@@ -319,7 +319,8 @@ static double error_of_columns(const struct attention_input *input,
 }
 
 /*
- * What a kernel reads of a bias that is a matrix (H, Nq, Nk): all of each tile that is not skipped.
+ * The elements of a bias matrix (H, Nq, Nk) that a step would load: all of each tile that is not
+ * skipped.
  */
 static size_t loads_of_matrix(const struct attention *p, struct tile_size size)
 {

@@ -7,7 +7,7 @@
 
 enum { SEED = 21, STREAM = 11, SOME_KEYS = 16 };
 
-/* The first, the last, and other keys of a random head. */
+/* The first, the last, and random keys of one random head. */
 static size_t *choose_keys(const struct attention *p, size_t count)
 {
     const size_t head = random_between(SEED, STREAM, 0, 0, p->B * p->Hkv - 1);

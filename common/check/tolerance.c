@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const double LIMIT_OF_ELEMENT = 10.0;  // z of one element
+static const double LIMIT_OF_ELEMENT = 10.0;
 static const double LIMIT_OF_MANY[] = { [OF_ROW] = 3.0, [OF_COLUMN] = 4.0, [OF_HEAD] = 2.0 };
 
 static enum mismatch mismatch_of(float got, double expected)
@@ -31,6 +31,7 @@ static void keep_largest(struct difference *d, double explained, enum extent ext
     d->farthest = farthest;
 }
 
+/* Enters element k into d; returns its z. */
 static double record_element(struct difference *d, size_t k, float got, struct exact expected)
 {
     const enum mismatch mismatch = mismatch_of(got, expected.value);

@@ -85,7 +85,7 @@ static double logarithm(double x)
     return e * 0.69314718055994531 + 2.0 * z * sum;
 }
 
-/* Marsaglia's polar method: a point thrown into the unit disc, again until it falls inside. */
+/* Marsaglia's polar method: random points of a square until one is inside the unit disc. */
 double random_normal(uint64_t seed, uint32_t stream, uint64_t index)
 {
     for (uint32_t attempt = 1;; attempt++) {
@@ -190,6 +190,7 @@ struct tile_counts count_tiles(const struct attention *p, struct tile_size size)
 
 // ---- inputs -------------------------------------------------------------------------------------
 
+/* a b c d normally distributed numbers; free() them. */
 static float *normal_numbers(size_t a, size_t b, size_t c, size_t d, uint64_t seed, uint32_t stream)
 {
     if (a > SIZE_MAX / b || a * b > SIZE_MAX / c || a * b * c > SIZE_MAX / d)

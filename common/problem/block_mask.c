@@ -10,6 +10,7 @@ size_t block_mask_columns(const struct attention *p)
     return (p->Nk - 1) / p->mask_cols + 1;
 }
 
+/* One past the last of the rows, or columns, of a block. */
 static size_t block_end(size_t block, size_t size, size_t n)
 {
     const size_t start = block * size;
