@@ -430,12 +430,12 @@ static struct some_rows rows_between(struct some_rows rows, size_t first, size_t
 /* For n rows from `first` on: the index in `rows` of each, or NOT_WANTED. free() it. */
 static size_t *indices_of(struct some_rows rows, size_t first, size_t n)
 {
-    size_t *index = allocate(n, sizeof *index, "the rows to check");
+    size_t *index_of = allocate(n, sizeof *index_of, "the rows to check");
     for (size_t i = 0; i < n; i++)
-        index[i] = NOT_WANTED;
+        index_of[i] = NOT_WANTED;
     for (size_t k = rows.count; k-- > 0;)  // a row that is wanted twice has the first index
-        index[rows.at[k] - first] = k;
-    return index;
+        index_of[rows.at[k] - first] = k;
+    return index_of;
 }
 
 /*
@@ -450,19 +450,19 @@ struct key_sums {
 /* Adds query (b, h, i) to the wanted keys. */
 static void add_to_keys(const struct attention *p, const float *q, const float *dO_i, size_t b,
                         size_t h, size_t i, const struct pairs *pairs, const struct alike *queries,
-                        size_t in_head, const size_t *index, struct key_sums *keys)
+                        size_t in_head, const size_t *index_of, struct key_sums *keys)
 {
     for (const struct pair *a = pairs->of; a < pairs->of + pairs->n; a++) {
-        if (index[a->j] == NOT_WANTED)
+        if (index_of[a->j] == NOT_WANTED)
             continue;
-        struct key_sums *const key = &keys[index[a->j]];
+        struct key_sums *const key = &keys[index_of[a->j]];
         key->queries++;
         add_query(pairs, a, queries, in_head, q, dO_i, p->d, key->dK, key->dV);
     }
     for (size_t j = 0; j < p->Nk; j++) {
-        if (index[j] == NOT_WANTED || !visible(p, b, h, i, j))
+        if (index_of[j] == NOT_WANTED || !visible(p, b, h, i, j))
             continue;
-        struct key_sums *const key = &keys[index[j]];
+        struct key_sums *const key = &keys[index_of[j]];
         const double weight = pairs->P[j] * reference_dropout(p, b, h, i, j);
         for (size_t c = 0; c < p->d; c++) {
             key->dK[c].value += pairs->d_dot[j] * (double)q[c];
