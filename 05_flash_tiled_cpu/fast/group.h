@@ -29,7 +29,7 @@ void group_free(struct group *g);
 /* n rows of GROUP floats; release with extra_free((float *)rows). */
 group_row *group_rows_new(size_t n);
 
-/* m = -FLT_MAX, l = 0, O = 0. Unused lanes repeat the last query. */
+/* rows <= GROUP. m = -FLT_MAX, l = 0, O = 0. Unused lanes repeat the last query. */
 void group_begin(struct group *g, const struct head *a, size_t i0, size_t rows);
 
 /* Stores O / l (0 if l is 0) and lse. */

@@ -1,8 +1,8 @@
 #include "05_flash_tiled_cpu/steps/split_kv.h"
 
 /*
- * TARGET_TASKS tasks of up to TASK_QUERIES queries; splits of MIN_SPLIT_KEYS keys, unless Nk is
- * less.
+ * As many splits as give TARGET_TASKS tasks of TASK_QUERIES queries, but at least MIN_SPLIT_KEYS keys
+ * each.
  */
 enum { TARGET_TASKS = 16, TASK_QUERIES = 64, MIN_SPLIT_KEYS = 128 };
 
