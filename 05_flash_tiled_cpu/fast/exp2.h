@@ -1,11 +1,11 @@
 /*
- * 2^x by a polynomial, for one number or a vector.
+ * 2^x by a polynomial.
  *
  *     2^x = 2^n 2^r,    n = x rounded to an integer,    |r| <= 1/2
  *
  * 2^r is a polynomial of degree 5, with a relative error below 2.5e-7. Exactly 0 for x <= -127, as
- * masked scores need; just above -127, off by up to 2^-127. x must not exceed 127. The NaN
- * 0x7FC00000, which NumPy, PyTorch and x86 make, stays NaN.
+ * masked scores need; just above -127, off by up to 2^-127. x must not exceed 127. A NaN whose last
+ * 8 bits are 0 stays NaN, as 0x7FC00000 (NumPy, PyTorch, Arm) and 0xFFC00000 (x86).
  */
 #ifndef FLASH_TILED_EXP2_H
 #define FLASH_TILED_EXP2_H

@@ -22,6 +22,7 @@ INLINE vec vec_tanh(vec x)
     return vec_pick(size < 0.625f, small, vec_pick(x < 0.0f, -large, large));
 }
 
+/* score_of and score_slope of LANES pairs. */
 struct vec_score {
     vec x, slope;
 };

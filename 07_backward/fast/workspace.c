@@ -16,7 +16,7 @@ static bool may_attend_to_nothing(const struct attention *p)
     return p->key_mask || p->block_mask || band.high < 0 || last + band.low >= (ptrdiff_t)p->Nk;
 }
 
-/* One allocation: with one per array, page faults take a tenth of the time if N is small. */
+/* Two allocations: with one per array, page faults take a tenth of the time if N is small. */
 struct workspace workspace_new(const struct attention *p, struct tile_size size)
 {
     const size_t d = p->d, groups = (size.Bc - 1) / GROUP + 1, rows = rounded_up(size.Br);
