@@ -1,8 +1,8 @@
 /*
  * Tiles sized to the registers.                                          mma's accesses with these tiles
  *
- * rescale with a choice of tiles (tiles.h), each with a number of resident blocks, from
- * which nvcc derives the register limit (__launch_bounds__).
+ * rescale with a choice of tiles (tiles.h) and of resident blocks, which __launch_bounds__ turns
+ * into a register limit.
  *
  * Margin: FlashAttention-2, Algorithm 1.
  */

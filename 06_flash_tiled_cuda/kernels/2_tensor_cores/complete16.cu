@@ -1,5 +1,5 @@
 /*
- * Every option but --softcap, in 16 bits.        2 Nq d / 2 + Nq + d for each key of each tile that is not skipped
+ * Every option but --softcap, in 16 bits.        2 Nq d / 2 + Nq + d per key of each unskipped tile
  *
  * budget with the masks and dropout of attention.h.
  */
