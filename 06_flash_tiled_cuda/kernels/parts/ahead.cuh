@@ -2,7 +2,7 @@
  * fa2's scores and products, while the next slice of K or V is loaded.
  *
  * A thread fetches its part into registers before the products, and stores it to shared memory
- * afterwards. Weights use shared memory too, instead of R shuffles per key.
+ * afterwards. Weights use that too, instead of R shuffles per key.
  */
 #ifndef FLASH_TILED_CUDA_AHEAD_CUH
 #define FLASH_TILED_CUDA_AHEAD_CUH

@@ -51,7 +51,7 @@ __device__ static inline void zero_values(uint4 *V, const struct attention &p,
     }
 }
 
-/* Number n % 2 of the lane's two keys in group n / 2 of 8. */
+/* n / 2 is the group of 8 keys, n % 2 one of the lane's two in it. */
 __device__ static inline size_t key_of_bit(int j0, int n)
 {
     return (size_t)(j0 + n / 2 * 8 + tensor_column() + n % 2);

@@ -84,7 +84,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
 {
     enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
     enum { CONSUMERS = Br / GROUP_ROWS };
-    static_assert(Br - GROUP_ROWS <= Bc, "a warpgroup may skip one causal tile: with two, it would wait for the last V and still hold the V before in its stage");
+    static_assert(Br - GROUP_ROWS <= Bc, "a warpgroup may skip one tile in causal order: with two, it would wait for a V whose stage it has not released");
     int done = 0;
     const struct folded_scale f = fold(p.scale);
     const unsigned char *const Q = rows_of_group(smem);
@@ -174,7 +174,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
         scale_maximum(&acc, f.scale);
         epilogue(&acc, head, i0);                                            // 12 to 15
         for (int n = my_tiles; n < tiles; n++) {
-            block->V.consumer_wait(done + n);  // else the release could count for the stage's last V
+            block->V.consumer_wait(done + n);  // else the release could count for the stage's previous V
             block->V.warpgroup_release(done + n);
         }
         done += tiles;

@@ -1,6 +1,6 @@
 /*
- * A tile with Hopper's TMA and wgmma (common/cuda/hopper.h). wgmma computes 64 rows, 16 per warp,
- * with mma's fragment layout. Boxes are 64 elements wide; rows of 128 take two.
+ * A tile with Hopper's TMA and wgmma. wgmma computes 64 rows, 16 per warp, with mma's fragment
+ * layout. Boxes are 64 elements wide; rows of 128 take two.
  */
 #ifndef FLASH_TILED_CUDA_WARPGROUP_CUH
 #define FLASH_TILED_CUDA_WARPGROUP_CUH
