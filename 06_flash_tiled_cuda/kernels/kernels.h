@@ -19,7 +19,7 @@ struct device_arrays {
     const uint16_t *Q16, *K16, *V16;  // instead of Q, K, V and O
     uint16_t *O16;
     unsigned *next;  // tiles taken by persistent blocks
-    size_t Br, Bc;   // for kernels with several tiles (tiles.h)
+    size_t Br, Bc;   // if several (tiles.h)
 };
 
 /*

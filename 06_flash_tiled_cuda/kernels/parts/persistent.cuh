@@ -1,5 +1,5 @@
 /*
- * A producer, consumers, and the pipelines between them.
+ * A producer, consumers, and pipelines between them.
  *
  * Margin: FlashAttention-2, Algorithm 1.
  */
@@ -52,7 +52,7 @@ __device__ static inline void produce(const struct attention &p, unsigned *next,
                                       unsigned char *smem, struct persistent_block *block)
 {
     enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
-    int done = 0;  // key tiles so far
+    int done = 0;  // key tiles
     const auto load_keys = [&](pipeline<STAGES> *keys, const tensor_map *map, int at, int n, int kv) {
         keys->producer_acquire(done + n);
         uint64_t *const full = keys->producer_expect(done + n, K_BYTES);

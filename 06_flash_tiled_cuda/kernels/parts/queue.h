@@ -21,9 +21,9 @@ HOST_DEVICE static inline unsigned queue_length(const struct attention *p, unsig
 
 HOST_DEVICE static inline unsigned heads_that_fit(const struct attention *p)
 {
-    const size_t bytes = 4 * p->Nk * p->d;
+    const size_t KV_bytes = 4 * p->Nk * p->d;
     const unsigned all = (unsigned)(p->B * p->H), sharing = (unsigned)p->H / (unsigned)p->Hkv;
-    const unsigned fit = bytes < QUEUE_CACHE ? QUEUE_CACHE / (unsigned)bytes : 1;
+    const unsigned fit = KV_bytes < QUEUE_CACHE ? QUEUE_CACHE / (unsigned)KV_bytes : 1;
     return fit < all / sharing ? fit * sharing : all;
 }
 
