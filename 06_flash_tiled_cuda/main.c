@@ -17,7 +17,10 @@ static const struct ladder_shape shapes_16[] = {
     { 32, 8192, 128 }, { 32, 16384, 64 }, { 32, 16384, 128 },
 };
 
-/* Each kernel is compared with the previous one and with chapter 05's complete: we keep O of its checked rows. */
+/*
+ * Each kernel is compared with the previous one and with chapter 05's complete: we keep O of its
+ * checked rows.
+ */
 static void compare_with_05(struct lab *lab)
 {
     const struct attention *p = &lab->input.p;

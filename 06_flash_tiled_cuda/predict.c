@@ -1,6 +1,6 @@
 /*
- * The closed forms of every kernel's accesses to global memory, in all heads, counted in words of 4 bytes. The last column of
- * accesses_add is the formula for one head without masks.
+ * The closed forms of every kernel's accesses to global memory, in all heads, counted in words of 4
+ * bytes. The last column of accesses_add is the formula for one head without masks.
  */
 #include "06_flash_tiled_cuda/program.h"
 
@@ -9,7 +9,10 @@ static size_t min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* How many keys query i attends to, always the first ones: these kernels support no mask but `causal`. */
+/*
+ * How many keys query i attends to, always the first ones: these kernels support no mask but
+ * `causal`.
+ */
 static size_t keys_attended(const struct attention *p, size_t i)
 {
     const ptrdiff_t attended = (ptrdiff_t)i + attention_band(p).high + 1;
@@ -60,8 +63,9 @@ void predict_fa1(const struct attention *p, struct tile_size s, struct accesses 
 }
 
 /*
- * Kernels whose blocks load a tile of queries once and stream keys past it: `queries` rows of Q and `keys` rows of K and of V are
- * loaded, in all heads. A word holds two elements of 16 bits. `formula` is that of the loads of K.
+ * Kernels whose blocks load a tile of queries once and stream keys past it: `queries` rows of Q and
+ * `keys` rows of K and of V are loaded, in all heads. A word holds two elements of 16 bits.
+ * `formula` is that of the loads of K.
  */
 static void predict_streamed_keys(const struct attention *p, size_t queries, size_t keys,
                                   const char *formula, struct accesses *a)
@@ -76,8 +80,8 @@ static void predict_streamed_keys(const struct attention *p, size_t queries, siz
 }
 
 /*
- * In all heads, the keys that blocks of Br queries load: those that the last query attends to, rounded up to whole tiles of Bc (1: not
- * rounded), but none past the last key.
+ * In all heads, the keys that blocks of Br queries load: those that the last query attends to,
+ * rounded up to whole tiles of Bc (1: not rounded), but none past the last key.
  */
 static size_t keys_of_tiles(const struct attention *p, size_t Br, size_t Bc)
 {

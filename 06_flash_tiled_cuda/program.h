@@ -19,14 +19,23 @@ void predict_boxes(const struct attention *p, struct tile_size size, struct acce
 void predict_wgmma(const struct attention *p, struct tile_size size, struct accesses *a);
 void predict_complete(const struct attention *p, struct tile_size size, struct accesses *a);
 
-/* story.c: prints what `make 06` shows before its input, by run_kernels; prints the part of --story, and returns the exit status. */
+/*
+ * story.c: prints what `make 06` shows before its input, by run_kernels; prints the part of
+ * --story, and returns the exit status.
+ */
 void tell_screen(void (*run_kernels)(struct lab *lab));
 int tell_part(const struct options *options);
 
-/* reports.c: chooses a device that the kernel runs on; exits if the kernel does not support a requested option. */
+/*
+ * reports.c: chooses a device that the kernel runs on; exits if the kernel does not support a
+ * requested option.
+ */
 void check_requested(struct lab *lab);
 
-/* Prints the accesses of the one kernel by source line; measures and prints the device, and returns the exit status. */
+/*
+ * Prints the accesses of the one kernel by source line; measures and prints the device, and returns
+ * the exit status.
+ */
 void print_profile(const struct lab *lab);
 int print_device(const struct lab *lab);
 

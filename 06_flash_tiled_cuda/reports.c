@@ -1,5 +1,6 @@
 /*
- * What the program reports besides the lab (a kernel's profile, the device), and which options it rejects.
+ * What the program reports besides the lab (a kernel's profile, the device), and which options it
+ * rejects.
  */
 #include "06_flash_tiled_cuda/kernels/device/choice.h"
 #include "06_flash_tiled_cuda/kernels/device/run.h"
@@ -32,7 +33,10 @@ static const char *tiles_text(const struct step *kernel, size_t d)
     return text;
 }
 
-/* Exits unless the tile of --br and --bc is one of the kernel's, and fits in the device's shared memory. */
+/*
+ * Exits unless the tile of --br and --bc is one of the kernel's, and fits in the device's shared
+ * memory.
+ */
 static void check_tile(const struct lab *lab)
 {
     const struct step *const kernel = lab->only;
@@ -91,7 +95,10 @@ void print_profile(const struct lab *lab)
 
 // ---- the device ---------------------------------------------------------------------------------
 
-/* Measured, per second: bytes read and written by a copy, and float32 operations; by kernels, and by one CPU core without kernels. */
+/*
+ * Measured, per second: bytes read and written by a copy, and float32 operations; by kernels, and
+ * by one CPU core without kernels.
+ */
 struct rates {
     double bandwidth, peak, core_bandwidth, core_peak;
 };

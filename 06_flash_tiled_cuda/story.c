@@ -1,6 +1,6 @@
 /*
- * What `make 06` shows before its input: the first two kernels, then all others on a small input. --story shows one part alone, the
- * first two kernels or a row's maximum by shuffles.
+ * What `make 06` shows before its input: the first two kernels, then all others on a small input.
+ * --story shows one part alone, the first two kernels or a row's maximum by shuffles.
  */
 #include "common/program/story.h"
 #include "06_flash_tiled_cuda/kernels/0_first_steps/first_steps.h"
@@ -75,7 +75,10 @@ static void by_hand(void)
 
 // ---- all kernels --------------------------------------------------------------------------------
 
-/* Runs all kernels on the first text of the real input. It has no padding, so no key mask, which most kernels do not support. */
+/*
+ * Runs all kernels on the first text of the real input. It has no padding, so no key mask, which
+ * most kernels do not support.
+ */
 static void all_kernels(void (*run_kernels)(struct lab *lab))
 {
     const struct options none = { .window_left = -1, .window_right = -1 };

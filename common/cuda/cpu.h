@@ -40,14 +40,14 @@ void cuda_cpu_patience(unsigned seconds);
 void cuda_cpu_shared(size_t bytes);
 
 /*
- * Ten times the compute capability of the emulated GPU, by default 90. An instruction that such a GPU lacks is reported, and ends the
- * program.
+ * Ten times the compute capability of the emulated GPU, by default 90. An instruction that such a
+ * GPU lacks is reported, and ends the program.
  */
 void cuda_cpu_capability(int capability);
 
 /*
- * The number of emulated devices, by default 1, and the calling thread's current one. All are this CPU with its memory, but each has
- * its own name and its own attributes of kernels.
+ * The number of emulated devices, by default 1, and the calling thread's current one. All are this
+ * CPU with its memory, but each has its own name and its own attributes of kernels.
  */
 void cuda_cpu_devices(int count, int device);
 

@@ -1,8 +1,8 @@
 /*
  * FlashAttention-2 on the tensor cores of a T4.       (2 Nq d + 2 Tr Nk d) / 2 + Nq accesses of 4 bytes
  *
- * fa2 with mma.m16n8k8: (16 x 8) (8 x 8) in float16, float32 sums (compute capability 7.5). A warp
- * has 16 queries. With g = lane / 4, t = lane % 4, a lane has, of queries i = … + g and i + 8 (h = 1):
+ * fa2 with mma.m16n8k8: (16 x 8) (8 x 8) in float16, float32 sums (compute capability 7.5). A warp has
+ * 16 queries. With g = lane / 4, t = lane % 4, a lane has, of queries i = … + g and i + 8 (h = 1):
  *
  *     Q[k][h]            elements 8 k + 2 t and the next, in one register
  *     S[c][2 h + e]      key 8 c + 2 t + e

@@ -25,26 +25,30 @@ const char *device_unsupported(const struct device *device, enum dtype type);
 int step_capability(const struct step *kernel, enum dtype type);
 
 /*
- * NULL if the kernel runs on the device, in float32 or, if it does not support that, in 16 bits. Else the device's name and what the
- * kernel needs, in static memory.
+ * NULL if the kernel runs on the device, in float32 or, if it does not support that, in 16 bits.
+ * Else the device's name and what the kernel needs, in static memory.
  */
 const char *step_wrong_device(const struct step *kernel, const struct device *device);
 
 /*
- * As step_unsupported, but also names a device that cannot run the kernel, given or current, and a kernel of --exclude.
+ * As step_unsupported, but also names a device that cannot run the kernel, given or current, and a
+ * kernel of --exclude.
  */
 const char *step_unsupported_on(const struct step *kernel, const struct attention *p,
                                 const struct device *device);
 const char *step_unsupported_here(const struct step *kernel, const struct attention *p);
 
 /*
- * `chosen`, or the CPU if `chosen` is a GPU that cannot run the kernel; but with --device gpu, prints
- * why and exits with EXIT_SKIPPED.
+ * `chosen`, or the CPU if `chosen` is a GPU that cannot run the kernel; but with --device gpu,
+ * prints why and exits with EXIT_SKIPPED.
  */
 const struct device *device_for(const struct step *kernel, const struct device *chosen,
                                 const struct options *options);
 
-/* Bytes of shared memory for a tile in 16 bits: Q and two stages of K and V; and whether a block on the device may have as many. */
+/*
+ * Bytes of shared memory for a tile in 16 bits: Q and two stages of K and V; and whether a block on
+ * the device may have as many.
+ */
 size_t tile_bytes(const struct kernel_tile *tile);
 bool device_holds(const struct device *device, const struct kernel_tile *tile);
 

@@ -62,7 +62,10 @@ static unsigned blocks(void)
     return (unsigned)(p.multiProcessorCount * (p.maxThreadsPerMultiProcessor / THREADS));
 }
 
-/* Bytes, far more than a GPU's L2 cache holds, and multiply-adds per chain. The CPU is slower, so both are smaller there. */
+/*
+ * Bytes, far more than a GPU's L2 cache holds, and multiply-adds per chain. The CPU is slower, so
+ * both are smaller there.
+ */
 #ifdef __CUDACC__
 static const size_t COPIED = (size_t)1 << 30;
 static const int CHAIN_LENGTH = ROUNDS;

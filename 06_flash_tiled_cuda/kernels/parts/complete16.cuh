@@ -38,7 +38,10 @@ __device__ static inline bool is_attended(const struct attention &p,
            tile_kind(&p, t.b, t.h, i0, (size_t)end, (size_t)j, (size_t)j + 1) != TILE_SKIPPED;
 }
 
-/* Zeroes V of unattended keys: 0 times NaN is NaN. Threads clear what they copied, before a barrier. */
+/*
+ * Zeroes V of unattended keys: 0 times NaN is NaN. Threads clear what they copied, before a
+ * barrier.
+ */
 template <class TRAITS, class LAYOUT>
 __device__ static inline void zero_values(uint4 *V, const struct attention &p,
                                           const struct tile_of_queries &t, int j0)

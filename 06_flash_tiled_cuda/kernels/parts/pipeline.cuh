@@ -7,6 +7,7 @@
 
 #include "06_flash_tiled_cuda/kernels/parts/swizzle.cuh"
 
+/* Like load_tile. */
 template <class TRAITS, class LAYOUT, class T>
 __device__ static inline void copy_tile(uint4 *to, const T *from, int count, int end)
 {

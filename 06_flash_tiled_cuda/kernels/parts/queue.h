@@ -1,6 +1,6 @@
 /*
- * Persistent blocks take tiles of as many heads at a time as fit in L2: last queries first, which in
- * causal order attend to most keys.
+ * Persistent blocks take tiles of as many heads at a time as fit in L2: last queries first, which
+ * in causal order attend to most keys.
  */
 #ifndef FLASH_TILED_CUDA_QUEUE_H
 #define FLASH_TILED_CUDA_QUEUE_H

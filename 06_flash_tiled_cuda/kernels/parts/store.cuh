@@ -60,7 +60,7 @@ __device__ static inline void fill_box(const fragments<TRAITS> *acc, const float
     }
 }
 
-/* Lines 12 to 15, for a warpgroup's 64 rows. lse is of all heads, or NULL. The caller waits for copies. */
+/* Lines 12 to 15, for 64 rows. lse is of all heads, or NULL. The caller waits for the copies. */
 template <class T, int BOXES, class TRAITS>
 __device__ static inline void group_store(const fragments<TRAITS> *acc, unsigned char *boxes,
                                           const tensor_map *map, float *lse, int i0, int Nq,
