@@ -1,5 +1,5 @@
 /*
- * The sum of a row, by one block of threads.                                        n + 1 accesses
+ * The sum of a row, by one block.                                                   n + 1 accesses
  *
  * Each thread sums every 256th element; in each round, half as many threads add two sums.
  */

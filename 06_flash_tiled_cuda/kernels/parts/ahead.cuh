@@ -9,7 +9,7 @@
 
 #include "06_flash_tiled_cuda/kernels/parts/registers.cuh"
 
-/* The weights of 8 keys: row r of group g and key k at [r / 4][g][4 k + r % 4]. */
+/* Weights of 8 keys: row r of group g, key k at [r / 4][g][4 k + r % 4]. */
 template <int D> struct alignas(16) weights {
     float of[accumulators<D>::R / 4][4][4 * LANES + PAD];
 };
