@@ -75,7 +75,7 @@ __device__ static inline unsigned warpgroup_number(void)
     return (unsigned)warp_uniform((int)threadIdx.x / 128);
 }
 
-/* True in one thread of warp n. With `threadIdx.x == 32 * n` the compiler adds a loop. */
+/* True in one thread of warp n; by `threadIdx.x == 32 * n` the compiler would loop over threads. */
 __device__ static inline bool one_of_warp(int n)
 {
     return warp_uniform((int)threadIdx.x / 32) == n && elect_one();
