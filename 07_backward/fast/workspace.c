@@ -91,16 +91,18 @@ struct queries workspace_queries(struct workspace *w, const struct backward_head
     return q;
 }
 
-/* Queries first … end - 1; before first_full they attend only to keys of the first vector. */
+/* Queries first … end - 1 of a tile; before first_full they attend only to the first vector. */
 struct query_span {
     size_t first, first_full, end;
 };
 
+/* A (ROWS, d) times B (d, GROUP). */
 INLINE struct block products(const float *A, const group_row *B, size_t d)
 {
     return block_product((struct block){ 0 }, A, (ptrdiff_t)d, 1, B, d);
 }
 
+/* For B's first vector. */
 INLINE struct block first_products(const float *A, const group_row *B, size_t d)
 {
     return column_product(0, (struct block){ 0 }, A, (ptrdiff_t)d, 1, B, d);

@@ -11,7 +11,7 @@
 enum row_kind { ROWS_ARE_QUERIES, ROWS_ARE_KEYS };
 
 struct tile_of_pairs {
-    int b, h, row, column;
+    int b, h, row, column;  // the first row and column
 };
 
 template <class TRAITS>
@@ -28,6 +28,7 @@ __device__ static inline void weights_by_rows(fragments<TRAITS> *acc, float scal
         }
 }
 
+/* Also zeroes columns >= `columns`, Nq or Nk. */
 template <enum row_kind ROW_KIND, class TRAITS>
 __device__ static inline void zero_outside_band(fragments<TRAITS> *acc, const struct attention &p,
                                                 const struct tile_of_pairs &t, int columns)
