@@ -88,14 +88,14 @@ static void do_tile(struct work_list *list, struct workspace *w, const struct ba
 static void do_task(struct work_list *list, struct workspace *w, size_t n, size_t j)
 {
     const struct attention *p = list->p;
-    const size_t group = p->H / p->Hkv, j0 = j * list->size.Bc;
+    const size_t heads_per_kv = p->H / p->Hkv, j0 = j * list->size.Bc;
     const size_t cols = min(list->size.Bc, p->Nk - j0);
-    const size_t first = n / p->Hkv * p->H + n % p->Hkv * group;
+    const size_t first = n / p->Hkv * p->H + n % p->Hkv * heads_per_kv;
     const struct backward_head keys = backward_head_of(p, first, list->x);
     w->groups = (cols - 1) / GROUP + 1;
     for (size_t g = 0; g < w->groups; g++)
         keys_begin(&w->k[g], &keys, j0 + g * GROUP, min(GROUP, cols - g * GROUP));
-    for (size_t head = first; head < first + group; head++) {
+    for (size_t head = first; head < first + heads_per_kv; head++) {
         const struct backward_head a = backward_head_of(p, head, list->x);
         for (size_t i = list->Tr; i-- > 0;)
             if (attends(list, &a, i, j))

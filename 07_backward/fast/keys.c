@@ -17,7 +17,7 @@ struct keys keys_new(group_row **left, size_t d, bool has_masked_keys)
         .V = rows_take(left, d),
         .dK = rows_take(left, d),
         .dV = rows_take(left, d),
-        .rows = rows_take(left, panel_count(d) * GROUP),
+        .K_rows = rows_take(left, panel_count(d) * GROUP),
         .with_zeros = has_masked_keys ? rows_take(left, panel_count(d) * GROUP) : NULL,
     };
 }
@@ -60,10 +60,10 @@ void keys_begin(struct keys *k, const struct backward_head *a, size_t j0, size_t
     to_lanes(k->V, a->V + j0 * d, cols, d);
     memset(k->dK, 0, d * sizeof *k->dK);
     memset(k->dV, 0, d * sizeof *k->dV);
-    memset(k->rows, 0, panel_count(d) * GROUP * sizeof *k->rows);
+    memset(k->K_rows, 0, panel_count(d) * GROUP * sizeof *k->K_rows);
     for (size_t c = 0; c < cols; c++)
         for (size_t n = 0; n < panel_count(d); n++)
-            memcpy(&k->rows[n * GROUP + c], a->K + (j0 + c) * d + n * GROUP,
+            memcpy(&k->K_rows[n * GROUP + c], a->K + (j0 + c) * d + n * GROUP,
                    min(GROUP, d - n * GROUP) * sizeof *a->K);
 }
 

@@ -12,9 +12,9 @@
 
 struct keys {
     group_row *K, *V, *dK, *dV;  // d rows each; dK is unscaled
-    group_row *rows;             // K untransposed: panel n, key c at [n GROUP + c]
+    group_row *K_rows;           // K untransposed: panel n, key c at [n GROUP + c]
     group_row *with_zeros;       // the same with masked keys 0, or NULL
-    const group_row *selected;   // rows, with_zeros, or NULL if skipped
+    const group_row *selected;   // K_rows, with_zeros, or NULL if skipped
     size_t first, end;           // lanes of visible keys
     size_t q_first, q_end;       // their queries in the tile, multiples of ROWS
     size_t j0, cols;             // first key, number of keys

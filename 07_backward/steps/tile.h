@@ -5,7 +5,7 @@
 #include "05_flash_tiled_cpu/steps/tile.h"
 #include "07_backward/steps/steps.h"
 
-/* Q, O, dO and dQ (Nq, d); K, V, dK and dV (Nk, d); lse, m and l (Nq), where m and l may be NULL. */
+/* Q, O, dO and dQ (Nq, d); K, V, dK and dV (Nk, d); lse (Nq), m and l (Nq) or NULL. */
 struct backward_head {
     const struct attention *p;
     size_t b, h;

@@ -67,6 +67,7 @@ template <enum row_kind ROW_KIND, class TRAITS>
 __device__ static inline void zero_invisible(fragments<TRAITS> *acc, const struct attention &p,
                                              const struct tile_of_pairs &t)
 {
+    static_assert(TRAITS::BC / 4 <= 32, "a lane has a bit for each of its columns");
 #pragma unroll
     for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
@@ -91,6 +92,7 @@ template <enum row_kind ROW_KIND, class TRAITS>
 __device__ static inline void draw_dropout(kept_pairs<TRAITS> *kept, const struct attention &p,
                                            const struct tile_of_pairs &t)
 {
+    static_assert(TRAITS::BC / 4 <= 32, "a lane has a bit for each of its columns");
 #pragma unroll
     for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
