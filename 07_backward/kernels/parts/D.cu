@@ -1,7 +1,7 @@
 /*
  * D_i = sum over k of dO_ik O_ik, line 4 of FlashAttention-2's Algorithm 2.         2 Nq d + Nq accesses, in 16 bits Nq d + Nq of 4 bytes
  *
- * A warp computes a row, in 16 bits several, as a lane loads 8 elements. Tag for build.mk:
+ * A warp computes a row, or several in 16 bits: a lane loads 8 elements. Tag for build.mk:
  * COMPILED_FOR_90, where bfloat16 converts faster.
  */
 #include "07_backward/kernels/parts/head.cuh"
