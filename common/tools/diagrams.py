@@ -311,6 +311,32 @@ def threads(programs):
     return 760, 326, drawn
 
 
+def ldmatrix(programs):
+    """Four 8 x 8 pieces of V: the row that each lane points to, and the numbers that it gets."""
+    lane, row, cell, left, right, top = 9, 24, 26, 56, 352, 72
+    g, t = lane // 4, lane % 4
+    drawn = [text(168, 22, "1. which lane gives a row", 14, weight="bold"), text(456, 22, "2. which lane gets a number", 14, weight="bold"),
+             text(456, 44, "piece 0, enlarged", 13), text(456, 64, "elements 0 to 7", 13, colour=GREY)]
+    for n in range(4):
+        x = left + 58 * n
+        drawn += [text(x + 27, 44, f"piece {n}", 13), text(x + 27, 64, f"{8 * n} to {8 * n + 7}", 13, colour=GREY)]
+        drawn += [box(x, top + row * r, 54, row, BLUE, BLUE if 8 * n + r == lane else PALE[BLUE]) for r in range(8)]
+        drawn += [f'<rect x="{x + 54 / 8 * g:g}" y="{top + row * (2 * t + e) + 1:g}" width="7" height="{row - 2}" fill="{ORANGE}"/>' for e in range(2)]
+        drawn += [text(x + 34, top + row * r + 17, 8 * n + r, 13, colour="#ffffff" if 8 * n + r == lane else INK) for r in range(8)]
+    for r in range(8):
+        drawn += [text(left - 8, top + row * r + 17, f"key {r}", 13, "end", GREY), text(right - 8, top + row * r + 17, f"key {r}", 13, "end", GREY)]
+        for c in range(8):
+            owner = 4 * c + r // 2
+            drawn += [box(right + cell * c, top + row * r, cell, row, GREY, ORANGE if owner == lane else "#ffffff"),
+                      text(right + cell * (c + 0.5), top + row * r + 17, owner, 13, colour="#ffffff" if owner == lane else INK)]
+    y = top + 8 * row + 24
+    drawn += [text(12, y + 16, f"lane {lane}", 15, "start", weight="bold"), text(12, y + 34, "gets", 13, "start", GREY)]
+    for n in range(4):
+        drawn += [box(76 + 125 * n, y - 4, 119, 46, ORANGE), text(135 + 125 * n, y + 14, f"value[{n}]", 13, weight="bold"),
+                  text(135 + 125 * n, y + 34, f"V[{2 * t}][{8 * n + g}], V[{2 * t + 1}][{8 * n + g}]", 12)]
+    return 580, y + 54, drawn
+
+
 def backward(programs):
     nodes = {"Q": (60, 70, BLUE), "K": (60, 170, BLUE), "P": (300, 130, ORANGE),
              "dO": (60, 355, BLUE), "V": (60, 280, BLUE), "dP": (300, 317, ORANGE), "dS": (480, 225, ORANGE),
@@ -363,6 +389,7 @@ PICTURES = {"05_flash_tiled_cpu/pages/pictures/front.svg": front,
             "03_online_softmax/pictures/merge.svg": merge,
             "04_flash_no_tiling/pages/pictures/attention.svg": attention,
             "06_flash_tiled_cuda/pages/pictures/threads.svg": threads,
+            "06_flash_tiled_cuda/pages/pictures/ldmatrix.svg": ldmatrix,
             "07_backward/pages/pictures/dataflow.svg": backward,
             "07_backward/pages/pictures/atomics.svg": atomics}
 
