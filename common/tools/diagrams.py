@@ -357,22 +357,31 @@ def backward(programs):
     return 760, 415, drawn
 
 
-def atomics(programs):
-    drawn, cell, left, top = [], 62, 90, 46
-    for c in range(3):
-        x = left + c * 90
-        drawn.append(text(x + cell / 2, 34, f"block {c}", 14))
-        drawn += [box(x, top + r * 76, cell, cell, BLUE) for r in range(3)]
-        drawn += [arrow(x + cell / 2, top + 214, x + cell / 2, top + 238, BLUE), box(x - 8, top + 240, cell + 16, 30, GREEN),
-                  text(x + cell / 2, top + 260, "dK, dV", 14)]
-    drawn.append(text(left - 14, 34, "queries", 13, "end", GREY))
-    for r, label in enumerate(("0 to 63", "64 to 127", "128 to 191")):
-        y = top + r * 76 + cell / 2
-        drawn += [text(left - 14, y + 5, label, 13, "end", GREY), arrow(352, y - 14, 470, y - 6, ORANGE),
-                  arrow(352, y, 470, y, ORANGE), arrow(352, y + 14, 470, y + 6, ORANGE),
-                  box(472, y - 18, 200, 36, ORANGE), text(572, y + 5, f"dQ, rows {label}", 14)]
-    drawn += [text(410, 34, "atomicAdd", 14, colour=ORANGE), text(572, 300, "three terms, in any order", 13, colour=GREY)]
-    return 760, 330, drawn
+def owners(programs):
+    """Three by three tiles, twice: blocks of threads take columns, or rows."""
+    cell, gap, top = 44, 8, 76
+    colours = (BLUE, PINK, GREY)
+
+    def tiles(left, title, by_keys):
+        drawn = [text(left + 100, 22, title, 15, weight="bold"), text(left + 74, 46, "keys", 13, colour=GREY),
+                 text(left - 8, top + 82 if by_keys else 66, "queries", 13, "end", GREY)]
+        for k in range(3):
+            x = y = k * (cell + gap)
+            drawn += [box(left + j * (cell + gap), top + i * (cell + gap), cell, cell, colours[k])
+                      for i, j in ([(i, k) for i in range(3)] if by_keys else [(k, j) for j in range(3)])]
+            drawn.append(text(left + x + cell / 2, 66, f"block {k}", 12, colour=INK) if by_keys else
+                         text(left - 8, top + y + 27, f"block {k}", 12, "end"))
+            keys, queries = (GREEN, ORANGE) if by_keys else (ORANGE, GREEN)
+            for n in range(3) if not by_keys else (1,):
+                drawn.append(arrow(left + x + cell / 2 + 12 * (n - 1), top + 154, left + x + cell / 2 + 12 * (n - 1), top + 174, keys))
+            drawn += [box(left + x - 2, top + 176, cell + 4, 28, keys), text(left + x + cell / 2, top + 195, "dK dV", 12)]
+            for n in range(3) if by_keys else (1,):
+                drawn.append(arrow(left + 152, top + y + 22 + 12 * (n - 1), left + 174, top + y + 22 + 12 * (n - 1), queries))
+            drawn += [box(left + 176, top + y + 7, 40, 30, queries), text(left + 196, top + y + 27, "dQ", 13)]
+        return drawn
+
+    return 620, 316, (tiles(70, "a block takes keys", True) + tiles(382, "a block takes queries", False)
+                      + [text(310, 304, "green: one block has all terms; orange: every block has a term", 13, colour=GREY)])
 
 
 PICTURES = {"05_flash_tiled_cpu/pages/pictures/front.svg": front,
@@ -391,7 +400,7 @@ PICTURES = {"05_flash_tiled_cpu/pages/pictures/front.svg": front,
             "06_flash_tiled_cuda/pages/pictures/threads.svg": threads,
             "06_flash_tiled_cuda/pages/pictures/ldmatrix.svg": ldmatrix,
             "07_backward/pages/pictures/dataflow.svg": backward,
-            "07_backward/pages/pictures/atomics.svg": atomics}
+            "07_backward/pages/pictures/owners.svg": owners}
 
 
 def svg(picture, programs):
