@@ -340,6 +340,32 @@ def threads(programs):
     return 760, 326, drawn
 
 
+def ldmatrix(programs):
+    """Four 8 x 8 pieces of V: the row that each lane points to, and the numbers that it gets."""
+    lane, row, cell, left, right, top = 9, 24, 26, 56, 352, 72
+    g, t = lane // 4, lane % 4
+    drawn = [text(168, 22, "1. which lane gives a row", 14, weight="bold"), text(456, 22, "2. which lane gets a number", 14, weight="bold"),
+             text(456, 44, "piece 0, enlarged", 13), text(456, 64, "elements 0 to 7", 13, colour=GREY)]
+    for n in range(4):
+        x = left + 58 * n
+        drawn += [text(x + 27, 44, f"piece {n}", 13), text(x + 27, 64, f"{8 * n} to {8 * n + 7}", 13, colour=GREY)]
+        drawn += [box(x, top + row * r, 54, row, BLUE, BLUE if 8 * n + r == lane else PALE[BLUE]) for r in range(8)]
+        drawn += [f'<rect x="{x + 54 / 8 * g:g}" y="{top + row * (2 * t + e) + 1:g}" width="7" height="{row - 2}" fill="{ORANGE}"/>' for e in range(2)]
+        drawn += [text(x + 34, top + row * r + 17, 8 * n + r, 13, colour="#ffffff" if 8 * n + r == lane else INK) for r in range(8)]
+    for r in range(8):
+        drawn += [text(left - 8, top + row * r + 17, f"key {r}", 13, "end", GREY), text(right - 8, top + row * r + 17, f"key {r}", 13, "end", GREY)]
+        for c in range(8):
+            owner = 4 * c + r // 2
+            drawn += [box(right + cell * c, top + row * r, cell, row, GREY, ORANGE if owner == lane else "#ffffff"),
+                      text(right + cell * (c + 0.5), top + row * r + 17, owner, 13, colour="#ffffff" if owner == lane else INK)]
+    y = top + 8 * row + 24
+    drawn += [text(12, y + 16, f"lane {lane}", 15, "start", weight="bold"), text(12, y + 34, "gets", 13, "start", GREY)]
+    for n in range(4):
+        drawn += [box(76 + 125 * n, y - 4, 119, 46, ORANGE), text(135 + 125 * n, y + 14, f"value[{n}]", 13, weight="bold"),
+                  text(135 + 125 * n, y + 34, f"V[{2 * t}][{8 * n + g}], V[{2 * t + 1}][{8 * n + g}]", 12)]
+    return 580, y + 54, drawn
+
+
 def backward(programs):
     nodes = {"Q": (60, 70, BLUE), "K": (60, 170, BLUE), "P": (300, 130, ORANGE),
              "dO": (60, 355, BLUE), "V": (60, 280, BLUE), "dP": (300, 317, ORANGE), "dS": (480, 225, ORANGE),
@@ -360,22 +386,31 @@ def backward(programs):
     return 760, 415, drawn
 
 
-def atomics(programs):
-    drawn, cell, left, top = [], 62, 90, 46
-    for c in range(3):
-        x = left + c * 90
-        drawn.append(text(x + cell / 2, 34, f"block {c}", 14))
-        drawn += [box(x, top + r * 76, cell, cell, BLUE) for r in range(3)]
-        drawn += [arrow(x + cell / 2, top + 214, x + cell / 2, top + 238, BLUE), box(x - 8, top + 240, cell + 16, 30, GREEN),
-                  text(x + cell / 2, top + 260, "dK, dV", 14)]
-    drawn.append(text(left - 14, 34, "queries", 13, "end", GREY))
-    for r, label in enumerate(("0 to 63", "64 to 127", "128 to 191")):
-        y = top + r * 76 + cell / 2
-        drawn += [text(left - 14, y + 5, label, 13, "end", GREY), arrow(352, y - 14, 470, y - 6, ORANGE),
-                  arrow(352, y, 470, y, ORANGE), arrow(352, y + 14, 470, y + 6, ORANGE),
-                  box(472, y - 18, 200, 36, ORANGE), text(572, y + 5, f"dQ, rows {label}", 14)]
-    drawn += [text(410, 34, "atomicAdd", 14, colour=ORANGE), text(572, 300, "three terms, in any order", 13, colour=GREY)]
-    return 760, 330, drawn
+def owners(programs):
+    """Three by three tiles, twice: blocks of threads take columns, or rows."""
+    cell, gap, top = 44, 8, 76
+    colours = (BLUE, PINK, GREY)
+
+    def tiles(left, title, by_keys):
+        drawn = [text(left + 100, 22, title, 15, weight="bold"), text(left + 74, 46, "keys", 13, colour=GREY),
+                 text(left - 8, top + 82 if by_keys else 66, "queries", 13, "end", GREY)]
+        for k in range(3):
+            x = y = k * (cell + gap)
+            drawn += [box(left + j * (cell + gap), top + i * (cell + gap), cell, cell, colours[k])
+                      for i, j in ([(i, k) for i in range(3)] if by_keys else [(k, j) for j in range(3)])]
+            drawn.append(text(left + x + cell / 2, 66, f"block {k}", 12, colour=INK) if by_keys else
+                         text(left - 8, top + y + 27, f"block {k}", 12, "end"))
+            keys, queries = (GREEN, ORANGE) if by_keys else (ORANGE, GREEN)
+            for n in range(3) if not by_keys else (1,):
+                drawn.append(arrow(left + x + cell / 2 + 12 * (n - 1), top + 154, left + x + cell / 2 + 12 * (n - 1), top + 174, keys))
+            drawn += [box(left + x - 2, top + 176, cell + 4, 28, keys), text(left + x + cell / 2, top + 195, "dK dV", 12)]
+            for n in range(3) if by_keys else (1,):
+                drawn.append(arrow(left + 152, top + y + 22 + 12 * (n - 1), left + 174, top + y + 22 + 12 * (n - 1), queries))
+            drawn += [box(left + 176, top + y + 7, 40, 30, queries), text(left + 196, top + y + 27, "dQ", 13)]
+        return drawn
+
+    return 620, 316, (tiles(70, "a block takes keys", True) + tiles(382, "a block takes queries", False)
+                      + [text(310, 304, "green: one block has all terms; orange: every block has a term", 13, colour=GREY)])
 
 
 PICTURES = {"05_flash_tiled_cpu/pages/pictures/front.svg": front,
@@ -393,8 +428,9 @@ PICTURES = {"05_flash_tiled_cpu/pages/pictures/front.svg": front,
             "03_online_softmax/pictures/merge.svg": merge,
             "04_flash_no_tiling/pages/pictures/attention.svg": attention,
             "06_flash_tiled_cuda/pages/pictures/threads.svg": threads,
+            "06_flash_tiled_cuda/pages/pictures/ldmatrix.svg": ldmatrix,
             "07_backward/pages/pictures/dataflow.svg": backward,
-            "07_backward/pages/pictures/atomics.svg": atomics}
+            "07_backward/pages/pictures/owners.svg": owners}
 
 
 def svg(picture, programs):
