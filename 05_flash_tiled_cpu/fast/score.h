@@ -6,7 +6,7 @@
 
 /*
  * Off by a few units in the last place: Cephes's polynomial for |x| < 5/8, else 1 - 2 / (e^{2 |x|}
- * + 1). NaN as in exp2.h.
+ * + 1). NaN stays NaN.
  */
 INLINE vec vec_tanh(vec x)
 {
