@@ -108,12 +108,13 @@ def stepper(programs, labels=TILE_LABELS):
             now = (r, c) == (0, 1)
             drawn.append(f'<rect x="{left + 2 * cell * c}" y="{top + 2 * cell * r}" width="{2 * cell}" height="{2 * cell}" '
                          f'stroke="{INK if now else GREY}" stroke-width="{4 if now else 1.5}"/>')
+            drawn.append(text(left + 2 * cell * c + 6, top + 2 * cell * r + 16, f"tile {r + 2 * c + 1}", 12, "start", weight="bold"))
     drawn.append(text(left + 3 * cell, top + 3 * cell + 5, "not yet", 13, colour=GREY))
     for k, (colour, name, what) in enumerate(zip((BLUE, ORANGE, PINK), letters, loaded)):
         drawn += [box(400 + 118 * k, 44, 106, 44, colour), text(453 + 118 * k, 63, name, 15, weight="bold"), text(453 + 118 * k, 80, what, 12)]
     if not kept[0]:  # the front page's sum does not use m
         state = {k: ("", f"{float(l) * math.exp(float(m)):.1f}", O) for k, (m, l, O) in state.items()}
-        drawn.append(text(570, 124, "kept from tile to tile", 15))
+        drawn += [text(570, 124, "kept from tile to tile", 15), text(570, 262, "words 2 and 3: in the large memory until tile 4", 14, colour=GREY)]
     top = 124 if kept[0] else 148
     for k, title in zip((412, 470, 530, 650), (row, *kept)):
         drawn.append(text(k, top, title, 13, colour=GREY))
@@ -124,7 +125,7 @@ def stepper(programs, labels=TILE_LABELS):
         drawn += [box(left, y - 21, 746 - left, 30, GREEN), text(412, y, k, 15, colour=BLUE), text(470, y, m, 14), text(530, y, l, 14)]
         drawn += [text(600 + 50 * c, y, x, 14) for c, x in enumerate(O)]
     if labels is TILE_LABELS:
-        drawn.append(text(570, 230, "the last tile is not computed yet", 14, colour=GREY))
+        drawn.append(text(570, 230, "queries 2 and 3: in slow memory until tile 4", 14, colour=GREY))
         drawn += [box(430, 250, 280, 34, GREY, "#ffffff"), text(570, 272, "step back, play, step on", 15)]
     return 760, 312, drawn
 
