@@ -69,7 +69,7 @@ static void compare_changed(const struct scores *scores, const char *what, float
     report_line("%-12s%12zu of %zu%12zu of %zu%19.2e", what, standard, rows, safe, rows,
                 scores_error(&changed, &right));
     if (!right)
-        report_wrong("%s, that is not softmax", what);
+        report_wrong("scores %s: chapter 02's rows are not their softmax", what);
     scores_free(&changed);
 }
 

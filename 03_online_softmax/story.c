@@ -99,6 +99,7 @@ static void check_merging(const struct scores *scores)
 
 void show_input(const struct scores *scores)
 {
+    const size_t factors = scores->rows * (scores->cols - 1);
     size_t rises = 0;
     for (size_t i = 0; i < scores->rows; i++) {
         float m = -INFINITY;
@@ -110,9 +111,12 @@ void show_input(const struct scores *scores)
     }
     report_part("Input");
     report_line("%s", scores->origin);
-    report_line("on average, the maximum rises %.1f times after the first; %.1f %% of factors "
-                "are 1",
-                (double)rises / (double)scores->rows,
-                100.0 - 100.0 * (double)rises / (double)(scores->rows * (scores->cols - 1)));
+    report_line("per row, the maximum rises %.1f times after the first score",
+                (double)rises / (double)scores->rows);
+    if (factors > 0)
+        report_line("%.1f %% of the factors that rescale the sum are 1",
+                    100.0 - 100.0 * (double)rises / (double)factors);
+    else
+        report_line("with one score per row, no factor rescales the sum");
     check_merging(scores);
 }

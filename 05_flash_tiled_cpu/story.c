@@ -368,7 +368,7 @@ static void show_bias(void)
     report_part("Bias");
     report_line("ALiBi, slopes 2^-1 to 2^-8, causal; N = %d, d = %d, %d heads, %d of K and V",
                 BIAS_N, BIAS_D, BIAS_H, BIAS_KEY_HEADS);
-    report_line("%-22s %12s %8s", "", "accesses", "of none");
+    report_line("%-22s %12s %8s", "", "accesses", "ratio");
     print_bias("no bias", without, without);
     print_bias("two more columns", counted("masks", &more, bias_tile), without);
     print_bias("a matrix (H, N, N)", without + loads_of_matrix(&input.p, bias_tile), without);

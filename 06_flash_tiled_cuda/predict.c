@@ -21,7 +21,7 @@ static size_t keys_attended(const struct attention *p, size_t i)
 
 void predict_naive(const struct attention *p, struct tile_size s, struct accesses *a)
 {
-    (void)s;  // its accesses have no tiles
+    (void)s;  // it has no tiles
     const size_t rows = attention_rows(p), pairs = attention_pairs(p);
     accesses_add(a, "Q loads", pairs * p->d, "pairs d");
     accesses_add(a, "K loads", pairs * p->d, "pairs d");

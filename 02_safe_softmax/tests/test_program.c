@@ -30,7 +30,7 @@ TEST(program, says_where_chapter_01_has_no_numbers_and_lets_the_reference_stand_
     command_array("x.npy", NPY_F4, 2, (size_t[]){ 2, 3 }, x);
     const struct command c = command_run("${BUILD:-build}/" PROGRAM " --input @/x.npy");
     cr_assert(c.status == 0, "status %d: %s%s", c.status, c.out, c.err);
-    cr_assert(strstr(c.out, "01 standard softmax is wrong itself in 1 row, first in row 1"),
+    cr_assert(strstr(c.out, "01 standard softmax is itself wrong in 1 row, first in row 1"),
               "it printed: %s", c.out);
 }
 

@@ -3,6 +3,7 @@
 #include "common/tests/test.h"
 
 #include <math.h>
+#include <string.h>
 
 #define PROGRAM "03_online_softmax"
 
@@ -31,6 +32,13 @@ TEST(program, takes_rows_of_minus_infinity_and_nan_as_ieee_has_them)
     command_array("x.npy", NPY_F4, 2, (size_t[]){ 2, 3 }, x);
     const struct command c = command_run("${BUILD:-build}/" PROGRAM " --input @/x.npy");
     cr_assert(c.status == 0, "status %d: %s%s", c.status, c.out, c.err);
+}
+
+TEST(program, has_no_factors_for_one_score_per_row)
+{
+    const struct command c = command_run("${BUILD:-build}/" PROGRAM " --rows 2 --cols 1");
+    cr_assert(c.status == 0 && strstr(c.out, "no factor") && !strstr(c.out, "nan"),
+              "status %d: %s%s", c.status, c.out, c.err);
 }
 
 TEST(program, refuses_bad_options)

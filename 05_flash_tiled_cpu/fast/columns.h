@@ -29,7 +29,7 @@ void columns_begin(struct columns *t, const struct head *a, size_t i0);
 /* Stores O / l and lse. */
 void columns_end(const struct columns *t, const struct head *a);
 
-/* Turns S into weights, updates m and l, rescales O. Always inlined, so that two_to is. */
+/* Turns S into weights, updates m and l, rescales O. Always inlined, so that two_to is too. */
 static inline __attribute__((always_inline)) void
 columns_softmax(struct columns *t, columns_row *S, size_t n, size_t d, float (*two_to)(float))
 {

@@ -76,10 +76,10 @@ static void apply_dropout(group_row *P, const struct group *g, const struct head
 struct key_span {
     size_t j0, n, full_keys;     // after these, only the last vector's queries attend
     const visibility_row *mask;  // a row per key, or NULL
-    bool has_masked_keys;        // for all queries, inside the span
+    bool has_masked_keys;        // masked for all queries
 };
 
-/* Keys j0 … j0 + *n - 1. Of squares, few on a causal diagonal are partial. */
+/* Keys j0 … j0 + *n - 1. A causal diagonal crosses few of a tile's squares. */
 static enum tile_kind kind_of_square(const struct group *g, const struct head *a, size_t j0,
                                      size_t end, size_t *n)
 {

@@ -1,8 +1,8 @@
 /*
  * Step: 2^x by a polynomial.
  *
- * exp2f takes about as long as both products of a pair with d = 64. exp2.h needs ten operations and
- * no call, so the compiler vectorises it.
+ * exp2f takes about as long as both products of a pair with d = 64. exp2.h needs eleven operations
+ * and no call, so the compiler vectorises it.
  */
 #include "05_flash_tiled_cpu/fast/columns.h"
 #include "05_flash_tiled_cpu/fast/exp2.h"

@@ -35,7 +35,7 @@ void visibility_fill(visibility_row *mask, const struct group *g, const struct h
     queries_of_lanes(g, query);
     for (size_t r = 0; r < n; r++) {
         const size_t j = j0 + r;
-        // low <= j - i <= high in 32 bits: lengths are below 2^30
+        // low <= j - i <= high in 32 bits, for lengths < 7e8
         const int32_t first = (int32_t)((ptrdiff_t)j - band.high),
                       last = (int32_t)((ptrdiff_t)j - band.low);
         const int32_t is_kept = !p->key_mask || p->key_mask[a->b * p->Nk + j] ? -1 : 0;

@@ -1,5 +1,5 @@
 /*
- * Ring attention.                          bytes sent by a rank: 8 B Hkv d (Nk - its successor's keys)
+ * Ring attention.          bytes a rank sends without a mask: 8 B Hkv d (Nk - its successor's keys)
  *
  * In step s rank r computes on the keys of rank r - s, while they are sent on and those of r - s -
  * 1 arrive. Chapter 03's merge adds a part as (lse, 1), because e^lse is the sum of all its e^x.
@@ -46,7 +46,7 @@ static struct softmax_state state_of(float lse)
     return (struct softmax_state){ lse, lse == -INFINITY ? 0.0f : 1.0f };
 }
 
-/* A query's O and lse take in other keys. */
+/* Merges other keys' O and lse into a query's. */
 static void merge(float *O, float *lse, const float *other_O, float other_lse, size_t d)
 {
     const struct softmax_state mine = state_of(*lse), other = state_of(other_lse);

@@ -1,5 +1,5 @@
 /*
- * Masks.                    2 Nq d + Nq + 2 d for each key of each tile that is not skipped
+ * Masks.           2 Nq d + Nq accesses + 2 d for each key of each tile that is not skipped
  *
  * Kinds of tiles (attention.h):
  *

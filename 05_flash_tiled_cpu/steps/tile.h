@@ -1,4 +1,4 @@
-/* Only tile_load and tile_store access slow memory. */
+/* Only tile_load and tile_store move tiles of Q, K, V and O. */
 #ifndef FLASH_TILED_TILE_H
 #define FLASH_TILED_TILE_H
 

@@ -145,7 +145,7 @@ TEST(program, runs_every_step_by_its_name)
         const bool fast = !table.steps[k].formula;  // it is not counted
         snprintf(with, sizeof with, fast ? "Counted" : "%s, with Br = ", table.steps[k].name);
         verifies_and_tells(
-            arguments, (const char *const[]){ with, fast ? "not done: the step" : "Counted",
+            arguments, (const char *const[]){ with, fast ? "not counted: the step" : "Counted",
                                               "Compared with", "double reference",
                                               table.steps[k].is_product ? "\n" : before, NULL });
         if (table.steps[k].supports & SUPPORTS_LSE && !(table.steps[k].supports & SUPPORTS_SCORE))

@@ -3,7 +3,7 @@
 
 #include "common/lab/lab.h"
 
-/* Times standard, fa2 and complete, about `seconds` each; also to --csv. */
+/* Times standard, fa2 and complete, `seconds` per problem; also to --csv. */
 void backward_ladder(const struct chapter *chapter, size_t N, double seconds,
                      const struct options *options);
 

@@ -107,7 +107,7 @@ void keys_visible(visibility_row *mask, const struct keys *k, const struct backw
     key_mask_lanes(k, a, unmasked);
     for (size_t r = 0; r < n; r++) {
         const size_t i = i0 + r;
-        // low <= j - i <= high in 32 bits: lengths are below 2^30
+        // low <= j - i <= high in 32 bits, for lengths < 7e8
         const int32_t first = (int32_t)((ptrdiff_t)i + band.low - (ptrdiff_t)k->j0);
         const int32_t last = (int32_t)((ptrdiff_t)i + band.high - (ptrdiff_t)k->j0);
         if (p->block_mask && (r == 0 || i % p->mask_rows == 0))

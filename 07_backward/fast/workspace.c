@@ -195,7 +195,7 @@ static void add_to_keys(group_row *C, const float *A, const group_row *X, size_t
         }
 }
 
-/* In blocks of ROWS. On a causal diagonal, most attend to no key, all, or the first vector. */
+/* In blocks of ROWS. On a causal diagonal, most attend to no key, all, or the first vector's. */
 static struct query_span queries_that_attend(const struct workspace *w, const struct queries *q)
 {
     struct query_span s = { 0, 0, q->padded };

@@ -13,7 +13,7 @@ struct workspace {
     group_row *dQ;         // panel n, query r at [n padded + r]
     visibility_row *mask;  // row: query, lane: key
     float *Q,
-        *dO;         // copies with zeros for queries without keys, or NULL
+        *dO;         // copies, 0 for padding and queries without keys, or NULL
     float *lse, *D;  // log2(e) lse, with +inf for -inf; D
 };
 
@@ -29,7 +29,7 @@ struct queries {
 struct queries workspace_queries(struct workspace *w, const struct backward_head *a, const float *D,
                                  size_t i0, size_t rows);
 
-/* P, dS, and additions to dK and dV for group g. */
+/* Computes P and dS for group g; adds to dK and dV. */
 void workspace_process(struct workspace *w, size_t g, const struct backward_head *a,
                        const struct queries *q);
 

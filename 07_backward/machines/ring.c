@@ -1,5 +1,5 @@
 /*
- * Ring attention, backward.      bytes sent by a rank: 8 B Hkv d (2 Nk - its successor's keys)
+ * Ring attention, backward.  bytes a rank sends without a mask: 8 B Hkv d (2 Nk - its successor's keys)
  *
  * Queries stay, with O, lse and dO; K and V travel. lse covers all keys, so P = e^{S - lse}. dK
  * and dV follow their keys one step later, each rank adds its own, and a last message returns

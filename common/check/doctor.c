@@ -17,8 +17,7 @@ static struct exact *scaled(const struct output *o, double factor)
     const size_t n = output_size(o);
     struct exact *const right = allocate(n, sizeof *right, "a mistake's result");
     for (size_t k = 0; k < n; k++)
-        right[k] = (struct exact){ o->right[k].value * factor,
-                                   o->right[k].sigma * fabs(factor),
+        right[k] = (struct exact){ o->right[k].value * factor, o->right[k].sigma * fabs(factor),
                                    o->right[k].bias * fabs(factor) };
     return right;
 }
@@ -150,9 +149,9 @@ static void recognise_dtype(FILE *to, const struct doctor *x)
     if (x->has_dtype || type == DTYPES || type == DTYPE_F32)
         return;
     fprintf(to, "judged as %s: %s\n", dtype_words(type),
-            of_O != type        ? "q, k and v have no more digits"
-            : of_inputs == type ? "q, k, v and o have no more digits"
-                                : "o has no more digits, and q, k and v are rounded to it");
+            of_O != type        ? "q, k and v have no more digits than that"
+            : of_inputs == type ? "q, k, v and o have no more digits than that"
+                                : "o has no more digits than that; q, k and v are rounded to it");
     in->p.dtype = type;
     dtype_round_all(type, in->Q, queries);
     dtype_round_all(type, in->K, keys);

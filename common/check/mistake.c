@@ -46,7 +46,7 @@ static void add_windows(struct list *l, ptrdiff_t left, ptrdiff_t right)
             }
     m = add(l, AS_IS, "no window");
     m->p.window_left = m->p.window_right = -1;
-    m = add(l, AS_IS, "the window's left and right are exchanged");
+    m = add(l, AS_IS, "the window's left and right are swapped");
     m->p.window_left = right;
     m->p.window_right = left;
 }
@@ -84,9 +84,10 @@ static void add_scores(struct list *l)
     const float scale = p->scale, usual = (float)(1.0 / sqrt((double)p->d));
     add(l, AS_IS, "no scale")->p.scale = 1.0f;
     add(l, AS_IS, "the scale is applied twice")->p.scale = scale * scale;
-    add(l, AS_IS, "2^S in place of e^S: log2 e is missing in the scale")->p.scale =
+    add(l, AS_IS, "2^S in place of e^S: log2 e is missing from the scale")->p.scale =
         scale * (float)LN2;
-    add(l, AS_IS, "e^S where the scale has log2 e, for 2^S")->p.scale = scale / (float)LN2;
+    add(l, AS_IS, "e^S in place of 2^S: the scale already contains log2 e")->p.scale =
+        scale / (float)LN2;
     if (scale != usual)
         add(l, AS_IS, "the scale is 1/sqrt(d)")->p.scale = usual;
     if (p->softcap > 0.0f) {
@@ -103,8 +104,8 @@ static void add_tiles(struct list *l, enum result of)
     for (size_t tile = 8; tile <= 256; tile *= 2) {
         const size_t end = (p->Nk + tile - 1) / tile * tile;
         if (end > p->Nk && end != padded) {
-            add(l, PADDED, "keys %zu to %zu, past the end of the last tile, have the score 0",
-                p->Nk, end - 1)
+            add(l, PADDED, "keys %zu to %zu, the last tile's padding, have the score 0", p->Nk,
+                end - 1)
                 ->tile = tile;
             padded = end;
         }
@@ -154,9 +155,9 @@ size_t mistakes_of(const struct attention *p, enum result of, struct mistake *li
         add(&l, BY_MODULO, "query head h has the key/value head h mod %zu, not h / %zu", p->Hkv,
             p->H / p->Hkv);
     if (p->H > 1) {
-        add(&l, EXCHANGED, "heads and sequence are exchanged: the arrays are read as (B, N, H, d)");
+        add(&l, EXCHANGED, "heads and sequence are swapped: the arrays are read as (B, N, H, d)");
         if (of == RESULT_O || of == RESULT_DQ)
-            add(&l, STORED, "heads and sequence are exchanged: it is stored as (B, N, H, d)");
+            add(&l, STORED, "heads and sequence are swapped: it is stored as (B, N, H, d)");
     }
     add_tiles(&l, of);
     return l.count;
@@ -311,7 +312,7 @@ void mistake_query_gradient(const struct mistake *m, const struct doctor *x, siz
         dQ[c] = (struct exact){ 0.0, 0.0, 0.0 };
     if (r.n > 0)
         rounding_backward(&r.p, r.q, r.K, r.V, dO, (struct some_rows){ &first, 1 },
-                          (struct some_rows){ &first, 0 }, dQ, dQ, dQ);  // of no key
+                          (struct some_rows){ &first, 0 }, dQ, dQ, dQ);  // no keys, so no dK and dV
     free(dO);
     row_free(&r);
 }

@@ -39,7 +39,7 @@ const char *dtype_words(enum dtype type)
 
 void output_heading(FILE *to, bool has_stage)
 {
-    fprintf(to, "\n%-6s %16s %26s%s\n", "", "absolute error", "of what rounding explains",
+    fprintf(to, "\n%-6s %16s %20s%s\n", "", "absolute error", "of rounding's limit",
             has_stage ? "        the stage" : "");
 }
 
@@ -58,7 +58,8 @@ static void print_farthest(FILE *to, const struct output *o, const struct differ
         fprintf(to, "the stage's %.*g, ", DIGITS, (double)o->stage[at]);
     fprintf(to, "the reference's %.*g\n", DIGITS, o->right[at].value);
     if (d->mismatched)
-        fprintf(to, "    %zu elements are no numbers, or infinite\n", d->mismatched);
+        fprintf(to, "    elements that differ in NaN or infinity, or were not written: %zu\n",
+                d->mismatched);
     else
         fprintf(to, "    %s is off by %.3g times what rounding explains\n", of[d->extent],
                 d->explained);
@@ -78,14 +79,14 @@ static double largest(const struct output *o, bool from_stage)
 
 void output_print(FILE *to, const struct output *o, const struct difference *d, bool has_stage)
 {
-    char error[40] = "NaN or inf", explained[40] = "-", stage[40] = "-";
+    char error[40] = "mismatch", explained[40] = "-", stage[40] = "-";
     if (!d->mismatched) {
         snprintf(error, sizeof error, "%.2e", largest(o, false));
         snprintf(explained, sizeof explained, d->explained < 10.0 ? "%.2f" : "%.3g", d->explained);
     }
     if (o->stage)
         snprintf(stage, sizeof stage, "%.2e", largest(o, true));
-    fprintf(to, "%-6s %16s %26s", o->name, error, explained);
+    fprintf(to, "%-6s %16s %20s", o->name, error, explained);
     if (has_stage)
         fprintf(to, " %16s", stage);
     fprintf(to, "   %s\n", is_explained(*d) ? "ok" : "WRONG");
@@ -104,7 +105,7 @@ static void print_range(FILE *to, const char *of, size_t count, const size_t ran
     else
         fprintf(to, "%zu of %zu %ss, %zu to %zu", count, all, of, range[0], range[1]);
     if (range[0] && tile > 8)
-        fprintf(to, " (tiles of %zu begin at %zu)", tile, range[0]);
+        fprintf(to, " (a tile of %zu begins at %zu)", tile, range[0]);
 }
 
 void output_print_first(FILE *to, const struct output *o)

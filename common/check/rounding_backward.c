@@ -288,6 +288,7 @@ static struct pairs pairs_of(const struct attention *p, const float *Q, const fl
         O_i[c] = (struct element){ 0 };
     const double lse = s.m + log(s.l);
     pairs.lost = s.n > 0 ? lost_of(&s) : 0.0;
+    // l's sum; two roundings of lse, m + log l and a change of base; those of m and log l
     pairs.of_lse = rounding_of_sum(1.0, 0.0, s.n, DTYPE_F32) +
                    square(RMS) * (2.0 * square(lse) + square(s.m) + 1.0);
     for (size_t k = 0; k < s.n; k++) {
@@ -298,6 +299,7 @@ static struct pairs pairs_of(const struct attention *p, const float *Q, const fl
         dP[k].x *= Z;
         dP[k].squares *= Z * Z;
         D += P * dP[k].x;
+        // unlike a weight, lse may be off by all that its scores are off by: undoes the limit of 1
         pairs.of_lse += rounding_of_weight(s.keys[k].score - lse, s.keys[k].variance, s.of_m, 0.0) *
                         fmax(1.0, s.keys[k].variance);
         for (size_t c = 0; c < p->d; c++)
@@ -317,7 +319,7 @@ static struct pairs pairs_of(const struct attention *p, const float *Q, const fl
 
 struct sums {
     double value, variance, lost;
-    struct stored stored, by_D;  // of the terms, and of D
+    struct stored stored, by_D;  // of the terms; of D: apart, as a kernel may round only one
     struct running terms;
 };
 
@@ -338,7 +340,7 @@ static struct exact gradient_of(struct sums sums, size_t n, enum dtype type)
         DTYPE_F32);
 }
 
-/* For each row: the number of rows with its scores, and with its dP as well. */
+/* For each row, how many rows have the same scores, and how many the same dP too. */
 struct alike {
     double *score, *pair;
 };
@@ -388,7 +390,10 @@ static void sum_over_keys(const struct attention *p, const float *K, size_t b, s
     free(sums);
 }
 
-/* Adds the pair of a key and query i of the head, with its row of dO, to the key's sums. */
+/*
+ * Adds the pair of a key and query i of the head, with its row of dO, to the key's sums. Equal
+ * queries share the errors of P, lse and D's weights; with equal dO those of dP too.
+ */
 static void add_query(const struct pairs *pairs, const struct pair *a, const struct alike *queries,
                       size_t i, const float *q, const float *dO_i, size_t d, struct sums *of_dK,
                       struct sums *of_dV)
@@ -397,6 +402,7 @@ static void add_query(const struct pairs *pairs, const struct pair *a, const str
     const double of_gradient = score * (a->of_gradient + square(a->by_D) * pairs->of_D +
                                         square(a->gradient) * pairs->of_lse) +
                                pair * a->of_dP;
+    // of several queries the changes may cancel, so each counts as random too
     const struct stored D = { stored_variance(pairs->stored_D), pairs->stored_D.change };
     const double of_weight = score * (a->of_weight + square(a->weight) * pairs->of_lse);
     for (size_t c = 0; c < d; c++) {

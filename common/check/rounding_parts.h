@@ -77,7 +77,7 @@ struct scores_of_query {
 struct scores_of_query rounding_scores(const struct attention *p, const float *Q, const float *K,
                                        size_t b, size_t h, size_t i);
 
-/* The numbers k of keys[], by descending score; free() them. */
+/* The keys by descending score, k their index in keys[]; free() the array. */
 struct ranked_key {
     double score;
     size_t k;

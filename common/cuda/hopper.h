@@ -49,9 +49,9 @@
  * A box has rows of 128 bytes, contiguous, aligned to 1024 bytes. Swizzle: the 16-byte chunk c of row r lies
  * at position c ^ r % 8, so that chunks c of eight rows lie in different banks. Layouts for wgmma:
  *
- *     K_MAJOR     a row is 64 elements of k; 8 rows are `stride` bytes apart; `leading` is unused
- *     MN_MAJOR    a row is 64 elements of m or n, one row per k; 8 rows are `stride` bytes apart,
- *                 64 columns `leading` bytes
+ *     K_MAJOR     a row is 64 elements of k; groups of 8 rows are `stride` bytes apart; `leading` is unused
+ *     MN_MAJOR    a row is 64 elements of m or n, one row per k; groups of 8 rows are `stride` bytes
+ *                 apart, of 64 columns `leading` bytes
  *
  * `begin` is at a row that is a multiple of 8; in K_MAJOR also 32, 64 or 96 bytes (16, 32 or 48 elements of
  * k) later. With w = warp in the warpgroup, g = lane / 4, t = lane % 4, a thread holds:

@@ -173,9 +173,9 @@ static void print_counts(const struct lab *lab, const struct step *step)
     } else {
         report_part("Counted");
         if (step->formula)
-            report_line("left out: a counted run of a problem of this size takes long");
+            report_line("not counted: at this size a counted run takes too long");
         else
-            report_line("not done: the step goes through its tiles as %s does",
+            report_line("not counted: the step visits the same tiles as %s",
                         step->predict && lab->plain ? lab->plain->name : "fa2");
     }
 }

@@ -67,7 +67,7 @@ void scores_check(const struct scores *scores, softmax_row *previous, struct sum
 /* How many rows of y have a NaN or an infinity; *first is the first of them. */
 size_t scores_not_finite(const struct scores *scores, size_t *first);
 
-/* The largest error of y, and whether rounding explains all of them. */
+/* The largest error of y, and whether rounding explains every error. */
 double scores_error(const struct scores *scores, bool *right);
 
 // ---- scores_bench.c: how fast is it? ------------------------------------------------------------

@@ -146,7 +146,7 @@ void scores_check(const struct scores *scores, softmax_row *previous, struct sum
     report_compared(worst, previous ? 2 : 1);
     if (wrong_rows)
         report_line(
-            "  %s is wrong itself in %zu row%s, first in row %zu: there the reference counts",
+            "  %s is itself wrong in %zu row%s, first in row %zu: compared with the reference",
             summary->previous, wrong_rows, wrong_rows == 1 ? "" : "s", first);
     summary->error = worst[0].difference.max_abs;
     summary->previous_error = worst[1].difference.max_abs;

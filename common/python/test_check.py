@@ -62,7 +62,7 @@ class Check(Case):
                 ("no causal mask", "", {"causal": True}, {}),
                 ("a causal mask, aligned top-left", "", {}, alignment),
                 ("the window is 13,3, not 12,3", "", window, {"window": (13, 3)}),
-                ("the window's left and right are exchanged", "", window, {"window": (3, 12)}),
+                ("the window's left and right are swapped", "", window, {"window": (3, 12)}),
                 ("no scale", "no scale", {}, {}),
                 ("the scale is applied twice", "scale twice", {}, {}),
                 ("2^S in place of e^S", "", {}, {"scale": np.log(2) / 4}),
@@ -72,7 +72,7 @@ class Check(Case):
                 ("dropout does not divide", "dropout", {"dropout": 0.2}, {"dropout": 0.2}),
                 ("masked keys have the score -2", "softcap after mask", {"softcap": 2.0, "causal": True}, {"softcap": 2.0, "causal": True}),
                 ("no softcap", "", {"softcap": 2.0}, {}),
-                ("keys 75 to 95, past the end of the last tile, have the score 0", "padding", {}, {}),
+                ("keys 75 to 95, the last tile's padding, have the score 0", "padding", {}, {}),
                 ("O and l are not rescaled when a tile of 16 keys", "no rescaling", {}, {}),
                 ("explains it: O is not rescaled when a tile of 16 keys", "O not rescaled", {}, {}),
                 ("explains it: l is not rescaled when a tile of 16 keys", "l not rescaled", {}, {})):
@@ -102,11 +102,11 @@ class Check(Case):
         Q, K, V, _ = problem()
         O = reference.Attention(Q, K, V).O.astype(np.float32)
         O[1, 2, 32:48, 16:] *= 1.1
-        self.wrong("first wrong at b, h, i, c = 1, 2, 32, 16: 1 of 8 heads; in its head 16 of 53 rows, 32 to 47 (tiles of 32 begin at 32), "
-                   "8 of 24 columns, 16 to 23 (tiles of 16 begin at 16)", Q, K, V, O)
+        self.wrong("first wrong at b, h, i, c = 1, 2, 32, 16: 1 of 8 heads; in its head 16 of 53 rows, 32 to 47 (a tile of 32 begins at 32), "
+                   "8 of 24 columns, 16 to 23 (a tile of 16 begins at 16)", Q, K, V, O)
         O[0, 0, 0, 0] = np.nan
-        self.wrong("1 elements are no numbers", Q, K, V, O)
-        self.assertNotIn("judged", self.wrong("NaN or inf", Q, K, V, np.nan * O))
+        self.wrong("elements that differ in NaN or infinity, or were not written: 1", Q, K, V, O)
+        self.assertNotIn("judged", self.wrong("mismatch", Q, K, V, np.nan * O))
 
     def test_right_kernels_are_right_on_all_cases(self):
         for dtype, half in (("f32", np.float32), ("f16", np.float16)):

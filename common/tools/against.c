@@ -70,7 +70,7 @@ static bool softmax(const struct options *options)
     const struct difference d = output_difference(&y);
     printf("%s against %s\n%s\n", mine, chapter, scores.origin);
     if (type != DTYPE_F32)
-        printf("judged as %s: y has no more digits\n", dtype_words(type));
+        printf("judged as %s: y has no more digits than that\n", dtype_words(type));
     output_heading(stdout, stage);
     output_print(stdout, &y, &d, stage);
     if (!is_explained(d))

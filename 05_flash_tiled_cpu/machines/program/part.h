@@ -20,7 +20,7 @@ struct part part_of(size_t n, size_t rank, size_t ranks);
 size_t part_max_rows(size_t n, size_t ranks);
 
 /*
- * A problem of one head: queries from row i and keys from row j of two parts, with the text's
+ * A problem of one head: queries from row i and keys from row j of two parts, with `whole`'s
  * causal mask and window, but no key mask.
  */
 struct block {

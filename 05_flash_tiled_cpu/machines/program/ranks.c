@@ -75,7 +75,7 @@ static void check_sizes(const struct ring *r)
     const size_t queries = p->B * p->H * part_max_rows(p->Nq, r->ranks);
     const struct part keys = { .rows = part_max_rows(p->Nk, r->ranks) };
     if (ring_keys_bytes(r, &keys) > INT_MAX || queries * p->d > INT_MAX)
-        options_fail("mpirun", "expected parts of at most 2 GB, so more ranks than %zu", r->ranks);
+        options_fail("mpirun", "expected more ranks than %zu: MPI counts a part in int", r->ranks);
 }
 
 static void load(struct ranks *ranks, const struct program *program, bool backward, int argc,

@@ -1,7 +1,7 @@
 /*
  * Masks only tiles that need it, and skips masked ones.                  mma's accesses
  *
- * Like exp2. No query of the warp masks keys before first_masked_key; all mask those >= end_key.
+ * Like exp2. All the warp's queries attend to keys before first_masked_key, none from end_key.
  *
  * Margin: FlashAttention-2, Algorithm 1.
  */

@@ -2,6 +2,8 @@
  * No bank conflicts.                                                     mma's accesses
  *
  * mma with swizzle.cuh.
+ *
+ * Margin: FlashAttention-2, Algorithm 1.
  */
 #include "06_flash_tiled_cuda/kernels/parts/swizzle.cuh"
 

@@ -1,5 +1,5 @@
 /*
- * The softmax of a tile overlaps the previous tile's product.              wgmma's accesses
+ * The softmax of a tile overlaps the previous tile's product.              roles' accesses
  *
  * Like roles, but scores of tile n are issued before the product of tile n - 1. ptxas (12.8, 13.0)
  * would move a single wait above the exponentials, so each arm of a branch has one.

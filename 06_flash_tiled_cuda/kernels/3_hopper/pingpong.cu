@@ -1,5 +1,5 @@
 /*
- * Two warpgroups alternate on the tensor cores.                          wgmma's accesses
+ * Two warpgroups alternate on the tensor cores.                          roles' accesses
  *
  * Like overlap, but while one consumer computes exponentials, the other's products run. Named
  * barriers TURN and TURN + 1 pass the turn (FlashAttention-3, section 3.1).

@@ -1,5 +1,5 @@
 /*
- * One thread loads tiles, two warpgroups compute.                        wgmma's accesses
+ * One thread loads tiles, two warpgroups compute.                        wgmma's accesses, but always Q
  *
  * `full[s]` completes when stage s holds its tile, `empty[s]` when both consumers have released it:
  * phase n / STAGES for tile n.

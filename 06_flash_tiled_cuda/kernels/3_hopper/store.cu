@@ -1,5 +1,5 @@
 /*
- * The TMA stores O.                                                      wgmma's accesses
+ * The TMA stores O.                                                      roles' accesses
  *
  * Like persistent, with store.cuh.
  */

@@ -1,13 +1,13 @@
 /*
- * Persistent blocks take tiles of as many heads at a time as fit in L2: last queries first, which
- * in causal order attend to most keys.
+ * Persistent blocks take tiles of as many heads at a time as fit in L2, last queries first: with a
+ * causal mask they have the most keys.
  */
 #ifndef FLASH_TILED_CUDA_QUEUE_H
 #define FLASH_TILED_CUDA_QUEUE_H
 
 #include "common/problem/attention.h"
 
-/* bytes, of 50 MB */
+/* bytes, of L2's 50 MB */
 enum { QUEUE_CACHE = 32 << 20 };
 
 struct queued {

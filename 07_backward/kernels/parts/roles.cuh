@@ -16,7 +16,7 @@ template <class TRAITS> struct roles_smem {
     unsigned char K[K_BYTES], V[K_BYTES];
     struct { unsigned char Q[Q_BYTES], dO[Q_BYTES]; } queries[STAGES];
     unsigned char dS[STAGES][Bc * Br * 2], dQ[4 * DQ_BOX];
-    struct { float shift[Br], D[Br]; } statistics[STAGES];  // log2(e) lse, and D
+    struct { float shift[Br], D[Br]; } statistics[STAGES];  // 0 past the last query
 };
 
 struct roles_block {

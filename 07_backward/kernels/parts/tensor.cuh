@@ -75,7 +75,7 @@ __device__ static inline float dS_of(float P, float dP, float D)
     return P == 0.0f ? 0.0f : P * (dP - D);
 }
 
-/* S becomes P, unmasked. Columns are queries. */
+/* S becomes P; no mask yet. Columns are queries. */
 template <class TRAITS>
 __device__ static inline void weights_by_columns(fragments<TRAITS> *acc, float scale,
                                                  const float *lse)

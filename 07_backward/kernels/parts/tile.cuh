@@ -78,7 +78,7 @@ __device__ static inline void load_slice(float (*to)[PITCH], const float *from, 
     }
 }
 
-/* Call after a barrier. 0 past the last query. */
+/* Call after a barrier, unless first. 0 past the last query. */
 __device__ static inline void load_statistics(fast_memory *smem, const struct head &t, int i0,
                                               int rows)
 {

@@ -78,7 +78,7 @@ __device__ static inline int first_unmasked_query(const struct attention &p, int
     return j0 + TRAITS::KEYS > (int)p.Nk ? (int)p.Nq : first > 0 ? (int)first : 0;
 }
 
-/* S becomes P, unmasked. Shifts are log2(e) lse. */
+/* S becomes P; no mask yet. Shifts: shift_of(LOG2E, lse). */
 template <class TRAITS>
 __device__ static inline void weights_by_shifts(fragments<TRAITS> *acc, float k,
                                                 const float *shifts)
@@ -128,7 +128,7 @@ __device__ static inline void issue_dQ(float (&dQ)[32], const unsigned char *dS,
     wgmma_commit();
 }
 
-/* The row and column of a thread's n-th element of dQ. */
+/* Row and column of a thread's n-th element of dQ. */
 template <class TRAITS> __device__ static inline int row_of_dQ(int n)
 {
     const int row = (int)threadIdx.x % 128 / 32 * 16 + n / 2 % 2 * 8 + lane_id() / 4;
