@@ -1,29 +1,50 @@
 /*
  * Every option, as fast as overlap, on all cores.
  *
- * A task is a head, a tile of queries and a split of the keys; tiles with the most keys start
- * first. Threads share no sum, so their number does not change the result.
+ * A task is a head, a tile of queries and, if tiles are few, a split of the keys; tiles with the
+ * most keys start first. One thread or several: splits are summed alone, then added in order.
  */
 #include "05_flash_tiled_cpu/fast/overlap.h"
 #include "05_flash_tiled_cpu/fast/score.h"
 #include "05_flash_tiled_cpu/fast/vec_philox.h"
 #include "05_flash_tiled_cpu/fast/visibility.h"
-#include "05_flash_tiled_cpu/steps/split_kv.h"
 #include "common/cpu/threads.h"
 
 #include <stdbool.h>
+
+/* The splits that threads share: all if there are fewer than 16 tiles of 64 queries, else none. */
+static size_t splits_shared(const struct attention *p)
+{
+    return p->B * p->H * ceil_div(p->Nq, 64) < 16 ? split_count(p) : 1;
+}
 
 struct workspace {
     struct group *g;
     size_t groups;
     group_row *P;
     visibility_row *mask;
-    float *V;  // NULL without a key or block mask
-    float *O;  // NULL without splits
+    float *V;            // NULL without a key or block mask
+    struct group *sums;  // of all splits so far; g if there is only one
 };
 
-/* V and O only if p needs them: for short sequences, allocation takes 10 % of the time. */
-static struct workspace workspace_new(const struct attention *p, struct tile_size size, bool splits)
+static struct group *sums_new(size_t n, size_t d)
+{
+    struct group *sums = (struct group *)extra_fast("sums", n * sizeof *sums / sizeof(float));
+    group_row *O = (group_row *)extra_fast("sums of O", n * d * GROUP);
+    for (size_t k = 0; k < n; k++)
+        sums[k] = (struct group){ .O = O + k * d };
+    return sums;
+}
+
+static void sums_free(struct group *sums)
+{
+    if (sums)
+        extra_free((float *)sums->O);
+    extra_free((float *)sums);
+}
+
+/* V and sums only if p needs them: for short sequences, allocation takes 10 % of the time. */
+static struct workspace workspace_new(const struct attention *p, struct tile_size size, bool sums)
 {
     const size_t groups = (size.Br - 1) / GROUP + 1, d = p->d;
     const bool has_masked_keys = p->key_mask || p->block_mask;
@@ -33,8 +54,8 @@ static struct workspace workspace_new(const struct attention *p, struct tile_siz
         .P = group_rows_new(size.Bc + ROWS),
         .mask = visibility_new(size.Bc),
         .V = has_masked_keys ? extra_fast("a tile of V", size.Bc * d) : NULL,
-        .O = splits ? extra_fast("rows of O", GROUP * d) : NULL,
     };
+    w.sums = !sums || p->Nk <= SPLIT_KEYS ? w.g : sums_new(groups, d);
     for (size_t k = 0; k < groups; k++)
         w.g[k] = group_new(d);
     return w;
@@ -44,11 +65,12 @@ static void workspace_free(struct workspace *w)
 {
     for (size_t k = 0; k < w->groups; k++)
         group_free(&w->g[k]);
+    if (w->sums != w->g)
+        sums_free(w->sums);
     extra_free((float *)w->g);
     extra_free((float *)w->P);
     extra_free((float *)w->mask);
     extra_free(w->V);
-    extra_free(w->O);
 }
 
 static void apply_dropout(group_row *P, const struct group *g, const struct head *a, size_t j0,
@@ -137,11 +159,11 @@ static void softmax_full(struct group *g, const float *K, size_t d, struct key_s
 {
     vec sum[COLUMNS];
     for (int v = 0; v < COLUMNS; v++)
-        sum[v] = vec_of(0.0f);
+        sum[v] = g->l[v];
     for (size_t j = 0; j < s.n; j += ROWS)
         overlap_accumulate(g, block_scores(g, K + j * d, d, s.n - j), d, P, j, sum);
     for (int v = 0; v < COLUMNS; v++)
-        g->l[v] += sum[v];
+        g->l[v] = sum[v];
 }
 
 static void softmax_masked(struct group *g, const float *K, size_t d, struct key_span s,
@@ -149,7 +171,7 @@ static void softmax_masked(struct group *g, const float *K, size_t d, struct key
 {
     vec sum[COLUMNS];
     for (int v = 0; v < COLUMNS; v++)
-        sum[v] = vec_of(0.0f);
+        sum[v] = g->l[v];
     for (size_t j = 0; j < s.n; j += ROWS) {
         struct block c = j < s.full_keys || s.n - j < ROWS
                              ? block_scores(g, K + j * d, d, s.n - j)
@@ -161,7 +183,7 @@ static void softmax_masked(struct group *g, const float *K, size_t d, struct key
         overlap_accumulate(g, c, d, P, j, sum);
     }
     for (int v = 0; v < COLUMNS; v++)
-        g->l[v] += sum[v];
+        g->l[v] = sum[v];
 }
 
 /* For modified scores. Not inlined, to save the other loops' registers. */
@@ -173,7 +195,7 @@ __attribute__((noinline)) static void softmax_scored(struct group *g, const stru
     const int32_t last = (int32_t)(g->i0 + g->rows - 1);
     vec sum[COLUMNS];
     for (int v = 0; v < COLUMNS; v++)
-        sum[v] = vec_of(0.0f);
+        sum[v] = g->l[v];
     for (size_t j = 0; j < s.n; j += ROWS) {
         struct block c = block_scores(g, a->K + (s.j0 + j) * d, d, s.n - j);
         for (size_t r = 0; r < ROWS; r++)
@@ -189,7 +211,7 @@ __attribute__((noinline)) static void softmax_scored(struct group *g, const stru
         overlap_accumulate(g, c, d, P, j, sum);
     }
     for (int v = 0; v < COLUMNS; v++)
-        g->l[v] += sum[v];
+        g->l[v] = sum[v];
 }
 
 static void process_span(struct workspace *w, struct group *g, const struct head *a,
@@ -222,65 +244,67 @@ static void process_tile(struct workspace *w, struct group *g, const struct head
     }
 }
 
-/* Stores O untransposed, and |scale| m, as splits_finish uses e^x. */
-static void store_split(struct workspace *w, const struct splits *splits, size_t s,
-                        const struct head *a, const struct group *g)
-{
-    float m[GROUP], l[GROUP];
-    vec one[COLUMNS];
-    for (int v = 0; v < COLUMNS; v++) {
-        one[v] = vec_of(1.0f);
-        vec_store(l + v * LANES, g->l[v]);
-        vec_store(m + v * LANES,
-                  vec_pick(g->l[v] == 0.0f, vec_of(-INFINITY), g->m[v] * g->scale.size));
-    }
-    group_store(g, a->p->d, one, w->O);
-    const struct fast_memory fast = { .m = m, .l = l, .O = w->O };
-    splits_store(splits, s, *a, (struct tile){ .i0 = g->i0, .rows = g->rows }, &fast);
-}
-
-static void do_task(struct workspace *w, const struct splits *splits, const struct head *a,
-                    size_t s, size_t i0, size_t rows, size_t Bc)
+/* Adds the keys from j0 to `end`, split by split, to the sums of a tile of queries. */
+static void add_splits(struct workspace *w, struct group *sums, const struct head *a, size_t i0,
+                       size_t rows, size_t j0, size_t end, size_t Bc)
 {
     const struct attention *p = a->p;
-    const size_t end = splits_begin(splits, p, s + 1), groups = (rows - 1) / GROUP + 1;
-    for (size_t k = 0; k < groups; k++)
+    for (size_t k = 0; k * GROUP < rows; k++) {
         group_begin(&w->g[k], a, i0 + k * GROUP, min(GROUP, rows - k * GROUP));
-    for (size_t j0 = splits_begin(splits, p, s); j0 < end; j0 += Bc) {
-        const size_t cols = min(Bc, end - j0);
-        if (tile_kind(p, a->b, a->h, i0, i0 + rows, j0, j0 + cols) == TILE_SKIPPED)
-            continue;
-        for (size_t k = 0; k < groups; k++)
-            process_tile(w, &w->g[k], a, j0, j0 + cols);
+        if (sums != w->g)
+            group_copy(&sums[k], &w->g[k], p->d);
     }
-    for (size_t k = 0; k < groups && splits->count > 1; k++)
-        store_split(w, splits, s, a, &w->g[k]);
-    for (size_t k = 0; k < groups && splits->count == 1; k++)
-        group_end(&w->g[k], a);
+    for (; j0 < end; j0 = min(j0 + SPLIT_KEYS, end)) {
+        const size_t split_end = min(j0 + SPLIT_KEYS, end);
+        if (tile_kind(p, a->b, a->h, i0, i0 + rows, j0, split_end) == TILE_SKIPPED)
+            continue;
+        for (size_t j = j0; j < split_end; j += Bc) {
+            const size_t j1 = min(j + Bc, split_end);
+            const enum tile_kind kind = tile_kind(p, a->b, a->h, i0, i0 + rows, j, j1);
+            for (size_t k = 0; k * GROUP < rows && kind != TILE_SKIPPED; k++)
+                process_tile(w, &w->g[k], a, j, j1);
+        }
+        for (size_t k = 0; k * GROUP < rows && sums != w->g; k++)
+            group_combine(&sums[k], &w->g[k], p->d);
+    }
+}
+
+/* Combines what the threads left of a group's splits: sums[0], sums[step], … */
+static void combine_splits(struct group *sums, size_t splits, size_t step, const struct head *a)
+{
+    for (size_t s = 1; s < splits && sums->rows > 0; s++)
+        group_combine(sums, sums + s * step, a->p->d);
+    group_end(sums, a);
 }
 
 void complete(const struct attention *p, struct tile_size size, struct tensors x)
 {
-    const size_t heads = p->B * p->H, Tr = (p->Nq - 1) / size.Br + 1;
-    struct splits splits = { .count = split_count(p) };
-    if (splits.count > 1)
-        splits = splits_new(p);
     size.Br = min(size.Br, p->Nq);
     size.Bc = min(size.Bc, p->Nk);
+    const size_t Tr = ceil_div(p->Nq, size.Br), tiles = p->B * p->H * Tr;
+    const size_t groups = ceil_div(size.Br, GROUP), splits = splits_shared(p);
+    const size_t keys = splits > 1 ? SPLIT_KEYS : p->Nk;
+    struct group *sums = splits > 1 ? sums_new(tiles * splits * groups, p->d) : NULL;
 
     PARALLEL(omp parallel)
     {
-        struct workspace w = workspace_new(p, size, splits.count > 1);
+        struct workspace w = workspace_new(p, size, !sums);
         PARALLEL(omp for schedule(dynamic))
-        for (size_t task = 0; task < heads * Tr * splits.count; task++) {
-            const size_t i0 = (Tr - 1 - task / splits.count % Tr) * size.Br;
-            const struct head a = head_of(p, task / splits.count / Tr, x);
-            do_task(&w, &splits, &a, task % splits.count, i0, min(size.Br, p->Nq - i0), size.Bc);
+        for (size_t task = 0; task < tiles * splits; task++) {
+            const size_t i0 = (Tr - 1 - task / splits % Tr) * size.Br, j0 = task % splits * keys;
+            const size_t rows = min(size.Br, p->Nq - i0);
+            const struct head a = head_of(p, task / splits / Tr, x);
+            struct group *sum = sums ? sums + task * groups : w.sums;
+            add_splits(&w, sum, &a, i0, rows, j0, min(j0 + keys, p->Nk), size.Bc);
+            for (size_t k = 0; k * GROUP < rows && !sums; k++)
+                group_end(&sum[k], &a);
         }
         PARALLEL(omp for)
-        for (size_t row = 0; row < (splits.count > 1 ? attention_rows(p) : 0); row++)
-            splits_finish(&splits, head_of(p, row / p->Nq, x), row % p->Nq);
+        for (size_t k = 0; k < (sums ? tiles * groups : 0); k++) {
+            const struct head a = head_of(p, k / groups / Tr, x);
+            combine_splits(sums + k / groups * groups * splits + k % groups, splits, groups, &a);
+        }
         workspace_free(&w);
     }
-    splits_free(&splits);
+    sums_free(sums);
 }

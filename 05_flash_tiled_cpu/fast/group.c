@@ -57,6 +57,31 @@ void group_store(const struct group *g, size_t d, const vec factor[COLUMNS], flo
         }
 }
 
+void group_copy(struct group *sum, const struct group *g, size_t d)
+{
+    group_row *O = sum->O;
+    *sum = *g;
+    sum->Q = NULL;
+    sum->O = memcpy(O, g->O, d * sizeof *O);
+}
+
+void group_combine(struct group *sum, struct group *g, size_t d)
+{
+    for (int v = 0; v < COLUMNS; v++) {
+        const vec m = vec_max(sum->m[v], g->m[v]),
+                  of_sum = vec_exp2((sum->m[v] - m) * g->scale.factor),
+                  of_g = vec_exp2((g->m[v] - m) * g->scale.factor);
+        for (size_t k = 0; k < d; k++) {
+            sum->O[k][v] = sum->O[k][v] * of_sum + g->O[k][v] * of_g;
+            g->O[k][v] = vec_of(0.0f);
+        }
+        sum->l[v] = sum->l[v] * of_sum + g->l[v] * of_g;
+        sum->m[v] = m;
+        g->l[v] = vec_of(0.0f);
+        g->m[v] = vec_of(-FLT_MAX);
+    }
+}
+
 void group_end(const struct group *g, const struct head *a)
 {
     const size_t d = a->p->d;

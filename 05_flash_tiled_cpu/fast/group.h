@@ -34,6 +34,12 @@ void group_begin(struct group *g, const struct head *a, size_t i0, size_t rows);
 
 void group_end(const struct group *g, const struct head *a);
 
+/* sum, which has no Q, takes over g's state. */
+void group_copy(struct group *sum, const struct group *g, size_t d);
+
+/* Adds g, a later split of the keys, to sum, and empties g. */
+void group_combine(struct group *sum, struct group *g, size_t d);
+
 /* O (rows, d) = the transpose of O^T factor. */
 void group_store(const struct group *g, size_t d, const vec factor[COLUMNS], float *O);
 

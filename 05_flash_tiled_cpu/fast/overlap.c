@@ -15,8 +15,10 @@ void overlap_catch_up(struct group *g, const vec block_max[COLUMNS], size_t d, g
                       size_t j, vec sum[COLUMNS])
 {
     for (int v = 0; v < COLUMNS; v++) {
-        const vec m = vec_max(g->m[v], block_max[v]),
-                  rescale = vec_exp2((g->m[v] - m) * g->scale.factor);
+        const float factor = g->scale.factor;
+        const vec up = vec_round(block_max[v] * factor + 0.5f) / factor,
+                  m = vec_pick(block_max[v] > g->m[v] + g->scale.slack, up, g->m[v]),
+                  rescale = vec_exp2(vec_round((g->m[v] - m) * factor));
         for (size_t k = 0; k < d; k++)
             g->O[k][v] *= rescale;
         for (size_t r = 0; r < j; r++)

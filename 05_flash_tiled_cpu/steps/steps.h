@@ -20,7 +20,12 @@ struct tile_size fa1_size(size_t M, size_t d);
 struct tile_size fa2_size(size_t M, size_t d);
 struct tile_size standard_size(size_t M, size_t d);
 
-/* The number of splits, which depends only on the shape. */
-size_t split_count(const struct attention *p);
+/* Splits of the keys. Their length is constant: a row has the same bits in any batch. */
+enum { SPLIT_KEYS = 256 };
+
+static inline size_t split_count(const struct attention *p)
+{
+    return (p->Nk - 1) / SPLIT_KEYS + 1;
+}
 
 #endif
