@@ -18,56 +18,48 @@ static size_t splits_shared(const struct attention *p)
     return p->B * p->H * ceil_div(p->Nq, 64) < 16 ? split_count(p) : 1;
 }
 
+static struct group *groups_new(size_t n, size_t d)
+{
+    struct group *g = (struct group *)extra_fast("groups", n * sizeof *g / sizeof(float));
+    group_row *rows = group_rows_new(2 * n * d);
+    for (size_t k = 0; k < n; k++)
+        g[k] = (struct group){ .O = rows + 2 * k * d, .Q = rows + (2 * k + 1) * d };
+    return g;
+}
+
+static void groups_free(struct group *g)
+{
+    extra_free(g ? (float *)g->O : NULL);
+    extra_free((float *)g);
+}
+
 struct workspace {
-    struct group *g;
-    size_t groups;
+    struct group *g;      // NULL if the splits are shared
+    struct group *split;  // of g's queries; NULL if there is only one
     group_row *P;
     visibility_row *mask;
-    float *V;            // NULL without a key or block mask
-    struct group *sums;  // of all splits so far; g if there is only one
+    float *V;  // NULL without a key or block mask
 };
 
-static struct group *sums_new(size_t n, size_t d)
+/* V and split only if p needs them: for short sequences, allocation takes 10 % of the time. */
+static struct workspace workspace_new(const struct attention *p, struct tile_size size,
+                                      size_t shared)
 {
-    struct group *sums = (struct group *)extra_fast("sums", n * sizeof *sums / sizeof(float));
-    group_row *O = (group_row *)extra_fast("sums of O", n * d * GROUP);
-    for (size_t k = 0; k < n; k++)
-        sums[k] = (struct group){ .O = O + k * d };
-    return sums;
-}
-
-static void sums_free(struct group *sums)
-{
-    if (sums)
-        extra_free((float *)sums->O);
-    extra_free((float *)sums);
-}
-
-/* V and sums only if p needs them: for short sequences, allocation takes 10 % of the time. */
-static struct workspace workspace_new(const struct attention *p, struct tile_size size, bool sums)
-{
-    const size_t groups = (size.Br - 1) / GROUP + 1, d = p->d;
+    const size_t groups = ceil_div(size.Br, GROUP);
     const bool has_masked_keys = p->key_mask || p->block_mask;
-    struct workspace w = {
-        .g = (struct group *)extra_fast("groups", groups * sizeof *w.g / sizeof(float)),
-        .groups = groups,
+    return (struct workspace){
+        .g = shared > 1 ? NULL : groups_new(groups, p->d),
+        .split = shared < split_count(p) ? groups_new(groups, p->d) : NULL,
         .P = group_rows_new(size.Bc + ROWS),
         .mask = visibility_new(size.Bc),
-        .V = has_masked_keys ? extra_fast("a tile of V", size.Bc * d) : NULL,
+        .V = has_masked_keys ? extra_fast("a tile of V", size.Bc * p->d) : NULL,
     };
-    w.sums = !sums || p->Nk <= SPLIT_KEYS ? w.g : sums_new(groups, d);
-    for (size_t k = 0; k < groups; k++)
-        w.g[k] = group_new(d);
-    return w;
 }
 
 static void workspace_free(struct workspace *w)
 {
-    for (size_t k = 0; k < w->groups; k++)
-        group_free(&w->g[k]);
-    if (w->sums != w->g)
-        sums_free(w->sums);
-    extra_free((float *)w->g);
+    groups_free(w->g);
+    groups_free(w->split);
     extra_free((float *)w->P);
     extra_free((float *)w->mask);
     extra_free(w->V);
@@ -244,37 +236,39 @@ static void process_tile(struct workspace *w, struct group *g, const struct head
     }
 }
 
-/* Adds the keys from j0 to `end`, split by split, to the sums of a tile of queries. */
-static void add_splits(struct workspace *w, struct group *sums, const struct head *a, size_t i0,
-                       size_t rows, size_t j0, size_t end, size_t Bc)
+/* The keys from j0 to `end`, split by split, for the tile of queries at i0. */
+static void process_splits(struct workspace *w, struct group *g, const struct head *a, size_t i0,
+                           size_t rows, size_t j0, size_t end, size_t Bc)
 {
     const struct attention *p = a->p;
-    for (size_t k = 0; k * GROUP < rows; k++) {
-        group_begin(&w->g[k], a, i0 + k * GROUP, min(GROUP, rows - k * GROUP));
-        if (sums != w->g)
-            group_copy(&sums[k], &w->g[k], p->d);
-    }
-    for (; j0 < end; j0 = min(j0 + SPLIT_KEYS, end)) {
+    bool first = true;
+    for (size_t k = 0; k * GROUP < rows; k++)
+        group_begin(&g[k], a, i0 + k * GROUP, min(GROUP, rows - k * GROUP));
+    for (; j0 < end; j0 += SPLIT_KEYS) {
         const size_t split_end = min(j0 + SPLIT_KEYS, end);
+        struct group *split = first ? g : w->split;
         if (tile_kind(p, a->b, a->h, i0, i0 + rows, j0, split_end) == TILE_SKIPPED)
             continue;
+        for (size_t k = 0; k * GROUP < rows && !first; k++)
+            group_begin_split(&split[k], &g[k], p->d);
         for (size_t j = j0; j < split_end; j += Bc) {
             const size_t j1 = min(j + Bc, split_end);
             const enum tile_kind kind = tile_kind(p, a->b, a->h, i0, i0 + rows, j, j1);
             for (size_t k = 0; k * GROUP < rows && kind != TILE_SKIPPED; k++)
-                process_tile(w, &w->g[k], a, j, j1);
+                process_tile(w, &split[k], a, j, j1);
         }
-        for (size_t k = 0; k * GROUP < rows && sums != w->g; k++)
-            group_combine(&sums[k], &w->g[k], p->d);
+        for (size_t k = 0; k * GROUP < rows && !first; k++)
+            group_combine(&g[k], &split[k], p->d);
+        first = false;
     }
 }
 
-/* Combines what the threads left of a group's splits: sums[0], sums[step], … */
-static void combine_splits(struct group *sums, size_t splits, size_t step, const struct head *a)
+/* Of the threads' splits of a group, g[0], g[step], … */
+static void combine_splits(struct group *g, size_t splits, size_t step, const struct head *a)
 {
-    for (size_t s = 1; s < splits && sums->rows > 0; s++)
-        group_combine(sums, sums + s * step, a->p->d);
-    group_end(sums, a);
+    for (size_t s = 1; s < splits && g->rows > 0; s++)
+        group_combine(g, g + s * step, a->p->d);
+    group_end(g, a);
 }
 
 void complete(const struct attention *p, struct tile_size size, struct tensors x)
@@ -284,27 +278,27 @@ void complete(const struct attention *p, struct tile_size size, struct tensors x
     const size_t Tr = ceil_div(p->Nq, size.Br), tiles = p->B * p->H * Tr;
     const size_t groups = ceil_div(size.Br, GROUP), splits = splits_shared(p);
     const size_t keys = splits > 1 ? SPLIT_KEYS : p->Nk;
-    struct group *sums = splits > 1 ? sums_new(tiles * splits * groups, p->d) : NULL;
+    struct group *shared = splits > 1 ? groups_new(tiles * splits * groups, p->d) : NULL;
 
     PARALLEL(omp parallel)
     {
-        struct workspace w = workspace_new(p, size, !sums);
+        struct workspace w = workspace_new(p, size, splits);
         PARALLEL(omp for schedule(dynamic))
         for (size_t task = 0; task < tiles * splits; task++) {
             const size_t i0 = (Tr - 1 - task / splits % Tr) * size.Br, j0 = task % splits * keys;
             const size_t rows = min(size.Br, p->Nq - i0);
             const struct head a = head_of(p, task / splits / Tr, x);
-            struct group *sum = sums ? sums + task * groups : w.sums;
-            add_splits(&w, sum, &a, i0, rows, j0, min(j0 + keys, p->Nk), size.Bc);
-            for (size_t k = 0; k * GROUP < rows && !sums; k++)
-                group_end(&sum[k], &a);
+            struct group *g = shared ? shared + task * groups : w.g;
+            process_splits(&w, g, &a, i0, rows, j0, min(j0 + keys, p->Nk), size.Bc);
+            for (size_t k = 0; k * GROUP < rows && !shared; k++)
+                group_end(&g[k], &a);
         }
         PARALLEL(omp for)
-        for (size_t k = 0; k < (sums ? tiles * groups : 0); k++) {
+        for (size_t k = 0; k < (shared ? tiles * groups : 0); k++) {
             const struct head a = head_of(p, k / groups / Tr, x);
-            combine_splits(sums + k / groups * groups * splits + k % groups, splits, groups, &a);
+            combine_splits(shared + k / groups * groups * splits + k % groups, splits, groups, &a);
         }
         workspace_free(&w);
     }
-    sums_free(sums);
+    groups_free(shared);
 }

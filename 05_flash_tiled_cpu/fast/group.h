@@ -34,11 +34,11 @@ void group_begin(struct group *g, const struct head *a, size_t i0, size_t rows);
 
 void group_end(const struct group *g, const struct head *a);
 
-/* sum, which has no Q, takes over g's state. */
-void group_copy(struct group *sum, const struct group *g, size_t d);
+/* The same queries as g, which keeps Q, and no keys. */
+void group_begin_split(struct group *split, const struct group *g, size_t d);
 
-/* Adds g, a later split of the keys, to sum, and empties g. */
-void group_combine(struct group *sum, struct group *g, size_t d);
+/* Adds b, of the same queries and later keys, to a. */
+void group_combine(struct group *a, const struct group *b, size_t d);
 
 /* O (rows, d) = the transpose of O^T factor. */
 void group_store(const struct group *g, size_t d, const vec factor[COLUMNS], float *O);

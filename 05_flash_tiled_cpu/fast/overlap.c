@@ -11,12 +11,15 @@
 #include "05_flash_tiled_cpu/fast/skip.h"
 #include "05_flash_tiled_cpu/steps/steps.h"
 
+#include <float.h>
+
 void overlap_catch_up(struct group *g, const vec block_max[COLUMNS], size_t d, group_row *P,
                       size_t j, vec sum[COLUMNS])
 {
+    const float factor = g->scale.factor;
     for (int v = 0; v < COLUMNS; v++) {
-        const float factor = g->scale.factor;
-        const vec up = vec_round(block_max[v] * factor + 0.5f) / factor,
+        const vec doublings = vec_round((block_max[v] - g->m[v]) * factor + 0.5f),
+                  up = vec_pick(g->m[v] == -FLT_MAX, block_max[v], g->m[v] + doublings / factor),
                   m = vec_pick(block_max[v] > g->m[v] + g->scale.slack, up, g->m[v]),
                   rescale = vec_exp2(vec_round((g->m[v] - m) * factor));
         for (size_t k = 0; k < d; k++)

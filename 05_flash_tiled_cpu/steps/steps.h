@@ -21,7 +21,7 @@ struct tile_size fa2_size(size_t M, size_t d);
 struct tile_size standard_size(size_t M, size_t d);
 
 /* Splits of the keys. Their length is constant: a row has the same bits in any batch. */
-enum { SPLIT_KEYS = 256 };
+enum { SPLIT_KEYS = 512 };
 
 static inline size_t split_count(const struct attention *p)
 {

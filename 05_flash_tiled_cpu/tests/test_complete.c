@@ -155,8 +155,8 @@ static float *run_alone(const char *name, const struct test_problem *t, struct a
 static void assert_bits_in_any_batch(const char *name, size_t Nq)
 {
     struct test_problem t = problem_of(attention_of(8, 2, 1, Nq, 4096, 16), 0, Nq);
+    t.p.scale *= 6.0f;  // the maxima move
     struct attention alone = t.p;
-    t.p.scale *= alone.scale *= 6.0f;  // the maxima move
     alone.B = 1;
     const size_t n = attention_query_elements(&alone);
     float *first = run_alone(name, &t, t.p, 0, 0, 1);

@@ -65,10 +65,10 @@ TEST(split_kv, gives_scores_of_minus_infinity_no_weight_wherever_they_come)
 /* All scores far below 0: a part that began with any maximum but -inf would lose them. */
 TEST(split_kv, is_right_where_all_scores_are_far_below_zero)
 {
-    struct test_problem t = problem_of(attention_of(1, 1, 1, 1, 300, 4), 0, 1);
+    struct test_problem t = problem_of(attention_of(1, 1, 1, 1, 600, 4), 0, 1);
     for (size_t k = 0; k < 4; k++)
         t.Q[k] = 1.0f;
-    for (size_t k = 0; k < (size_t)300 * 4; k++)
+    for (size_t k = 0; k < (size_t)600 * 4; k++)
         t.K[k] -= 60.0f;
     assert_forward(in_tiles(named("split_kv")), &t);
     assert_forward(in_tiles(named("complete")), &t);
