@@ -18,12 +18,12 @@ static size_t splits_shared(const struct attention *p)
     return p->B * p->H * ceil_div(p->Nq, 64) < 16 ? split_count(p) : 1;
 }
 
-static struct group *groups_new(size_t n, size_t d)
+static struct group *groups_new(size_t n, size_t d, bool with_Q)
 {
     struct group *g = (struct group *)extra_fast("groups", n * sizeof *g / sizeof(float));
-    group_row *rows = group_rows_new(2 * n * d);
+    group_row *O = group_rows_new((with_Q ? 2 * n : n) * d);
     for (size_t k = 0; k < n; k++)
-        g[k] = (struct group){ .O = rows + 2 * k * d, .Q = rows + (2 * k + 1) * d };
+        g[k] = (struct group){ .O = O + k * d, .Q = with_Q ? O + (n + k) * d : NULL };
     return g;
 }
 
@@ -48,8 +48,8 @@ static struct workspace workspace_new(const struct attention *p, struct tile_siz
     const size_t groups = ceil_div(size.Br, GROUP);
     const bool has_masked_keys = p->key_mask || p->block_mask;
     return (struct workspace){
-        .g = shared > 1 ? NULL : groups_new(groups, p->d),
-        .split = shared < split_count(p) ? groups_new(groups, p->d) : NULL,
+        .g = shared > 1 ? NULL : groups_new(groups, p->d, true),
+        .split = shared < split_count(p) ? groups_new(groups, p->d, false) : NULL,
         .P = group_rows_new(size.Bc + ROWS),
         .mask = visibility_new(size.Bc),
         .V = has_masked_keys ? extra_fast("a tile of V", size.Bc * p->d) : NULL,
@@ -278,7 +278,7 @@ void complete(const struct attention *p, struct tile_size size, struct tensors x
     const size_t Tr = ceil_div(p->Nq, size.Br), tiles = p->B * p->H * Tr;
     const size_t groups = ceil_div(size.Br, GROUP), splits = splits_shared(p);
     const size_t keys = splits > 1 ? SPLIT_KEYS : p->Nk;
-    struct group *shared = splits > 1 ? groups_new(tiles * splits * groups, p->d) : NULL;
+    struct group *shared = splits > 1 ? groups_new(tiles * splits * groups, p->d, true) : NULL;
 
     PARALLEL(omp parallel)
     {
