@@ -19,8 +19,8 @@ INLINE struct block block_scores(const struct group *g, const float *K, size_t d
 }
 
 /*
- * O^T = O^T rescale + V^T P^T over n keys at V. After full_keys of them, only the last vector of a
- * row of P is nonzero.
+ * O^T = O^T rescale + V^T P^T over n keys at V, one by one, whatever the tiles. After full_keys of
+ * them, only the last vector of a row of P is nonzero.
  */
 INLINE void block_outputs(struct group *g, const vec rescale[COLUMNS], const float *V, size_t d,
                           const group_row *P, size_t full_keys, size_t n)

@@ -2,7 +2,7 @@
  * Every option, as fast as overlap, on all cores.
  *
  * A task is a head, a tile of queries and, if tiles are few, a split of the keys; tiles with the
- * most keys start first. One thread or several: splits are summed alone, then added in order.
+ * most keys start first. Splits are combined in ascending order.
  */
 #include "05_flash_tiled_cpu/fast/overlap.h"
 #include "05_flash_tiled_cpu/fast/score.h"
@@ -12,10 +12,10 @@
 
 #include <stdbool.h>
 
-/* The splits that threads share: all if there are fewer than 16 tiles of 64 queries, else none. */
-static size_t splits_shared(const struct attention *p)
+/* Threads share splits if there are fewer than 16 tiles of up to 64 queries. */
+static size_t splits_shared(const struct attention *p, size_t Br)
 {
-    return p->B * p->H * ceil_div(p->Nq, 64) < 16 ? split_count(p) : 1;
+    return p->B * p->H * ceil_div(p->Nq, min(Br, 64)) < 16 ? split_count(p) : 1;
 }
 
 static struct group *groups_new(size_t n, size_t d, bool with_Q)
@@ -34,8 +34,8 @@ static void groups_free(struct group *g)
 }
 
 struct workspace {
-    struct group *g;      // NULL if the splits are shared
-    struct group *split;  // of g's queries; NULL if there is only one
+    struct group *g;      // NULL if threads share the splits
+    struct group *split;  // for its splits after the first, or NULL
     group_row *P;
     visibility_row *mask;
     float *V;  // NULL without a key or block mask
@@ -236,7 +236,6 @@ static void process_tile(struct workspace *w, struct group *g, const struct head
     }
 }
 
-/* The keys from j0 to `end`, split by split, for the tile of queries at i0. */
 static void process_splits(struct workspace *w, struct group *g, const struct head *a, size_t i0,
                            size_t rows, size_t j0, size_t end, size_t Bc)
 {
@@ -263,12 +262,18 @@ static void process_splits(struct workspace *w, struct group *g, const struct he
     }
 }
 
-/* Of the threads' splits of a group, g[0], g[step], … */
-static void combine_splits(struct group *g, size_t splits, size_t step, const struct head *a)
+/* Called by all threads. */
+static void combine_shared(const struct attention *p, struct tensors x, struct group *shared,
+                           size_t tiles, size_t splits, size_t groups)
 {
-    for (size_t s = 1; s < splits && g->rows > 0; s++)
-        group_combine(g, g + s * step, a->p->d);
-    group_end(g, a);
+    PARALLEL(omp for)
+    for (size_t k = 0; k < tiles * groups; k++) {
+        struct group *g = shared + k / groups * groups * splits + k % groups;
+        const struct head a = head_of(p, k / groups * p->B * p->H / tiles, x);
+        for (size_t s = 1; s < splits && g->rows > 0; s++)
+            group_combine(g, g + s * groups, p->d);
+        group_end(g, &a);
+    }
 }
 
 void complete(const struct attention *p, struct tile_size size, struct tensors x)
@@ -276,7 +281,7 @@ void complete(const struct attention *p, struct tile_size size, struct tensors x
     size.Br = min(size.Br, p->Nq);
     size.Bc = min(size.Bc, p->Nk);
     const size_t Tr = ceil_div(p->Nq, size.Br), tiles = p->B * p->H * Tr;
-    const size_t groups = ceil_div(size.Br, GROUP), splits = splits_shared(p);
+    const size_t groups = ceil_div(size.Br, GROUP), splits = splits_shared(p, size.Br);
     const size_t keys = splits > 1 ? SPLIT_KEYS : p->Nk;
     struct group *shared = splits > 1 ? groups_new(tiles * splits * groups, p->d, true) : NULL;
 
@@ -293,11 +298,8 @@ void complete(const struct attention *p, struct tile_size size, struct tensors x
             for (size_t k = 0; k * GROUP < rows && !shared; k++)
                 group_end(&g[k], &a);
         }
-        PARALLEL(omp for)
-        for (size_t k = 0; k < (shared ? tiles * groups : 0); k++) {
-            const struct head a = head_of(p, k / groups / Tr, x);
-            combine_splits(shared + k / groups * groups * splits + k % groups, splits, groups, &a);
-        }
+        if (shared)
+            combine_shared(p, x, shared, tiles, splits, groups);
         workspace_free(&w);
     }
     groups_free(shared);

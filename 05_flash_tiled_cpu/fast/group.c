@@ -21,7 +21,6 @@ void group_free(struct group *g)
     *g = (struct group){ .Q = NULL };
 }
 
-/* No keys. */
 static void group_clear(struct group *g, size_t d)
 {
     for (int v = 0; v < COLUMNS; v++) {

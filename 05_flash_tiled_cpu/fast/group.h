@@ -34,10 +34,10 @@ void group_begin(struct group *g, const struct head *a, size_t i0, size_t rows);
 
 void group_end(const struct group *g, const struct head *a);
 
-/* The same queries as g, which keeps Q, and no keys. */
+/* split has g's queries, no keys, and its own O. */
 void group_begin_split(struct group *split, const struct group *g, size_t d);
 
-/* Adds b, of the same queries and later keys, to a. */
+/* Adds b, later keys of the same queries, to a. */
 void group_combine(struct group *a, const struct group *b, size_t d);
 
 /* O (rows, d) = the transpose of O^T factor. */

@@ -4,7 +4,7 @@
  * A block's exponentials follow its scores immediately, and overlap with the next block's
  * products. The tile's maximum is not known yet, but 2^{x - m} / sum of 2^{x - m} is the
  * same for any m. So m lags, and moves only when a weight would exceed e^11, as in
- * FlashAttention-4.
+ * FlashAttention-4: by powers of 2, which round nothing.
  */
 #include "05_flash_tiled_cpu/fast/overlap.h"
 

@@ -30,7 +30,7 @@ void split_combine(struct split *a, const struct split *b, size_t d)
     // STUB: (void)a, (void)b, (void)d;
 }
 
-/* Of a tile of queries, in slow memory: m and l (Br, count), O (Br, count, d). */
+/* For a tile of queries: m and l (Br, count), O (Br, count, d). */
 struct splits {
     size_t count;
     float *m, *l, *O;

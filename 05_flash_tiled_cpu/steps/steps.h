@@ -11,7 +11,7 @@
  *
  * A step ignores options that steps.c does not list for it; one with masks reads no fully masked
  * tile. standard and block_matmul write no lse; standard needs 2 Nq Nk more elements, and makes
- * rows of -inf NaN. The number of threads does not change the result.
+ * rows of -inf NaN.
  */
 attention_step fa1, fa2, complete;  // the only ones called directly
 
@@ -20,7 +20,7 @@ struct tile_size fa1_size(size_t M, size_t d);
 struct tile_size fa2_size(size_t M, size_t d);
 struct tile_size standard_size(size_t M, size_t d);
 
-/* Splits of the keys. Their length is constant: a row has the same bits in any batch. */
+/* Keys of a split: constant, so that neither batch nor threads change a row's bits. */
 enum { SPLIT_KEYS = 512 };
 
 static inline size_t split_count(const struct attention *p)
