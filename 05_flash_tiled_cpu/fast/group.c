@@ -49,7 +49,7 @@ void group_begin(struct group *g, const struct head *a, size_t i0, size_t rows)
         }
 }
 
-void group_store(const struct group *g, size_t d, const vec factor[COLUMNS], float *O)
+static void group_store(const struct group *g, size_t d, const vec factor[COLUMNS], float *O)
 {
     for (size_t v = 0; v < COLUMNS; v++)
         for (size_t k = 0; k < d; k += LANES) {

@@ -6,9 +6,10 @@
 /* Exits unless the problem is small enough for --trace. */
 void trace_check(const struct attention *p);
 
-/* With --trace=csv, writes one line per number to standard output. */
+/* With --trace=csv, one line per number to standard output. */
 void trace(const struct lab *lab);
 
+/* Prints S, P, m, l and O after each tile. */
 void trace_step(const struct step *step, const struct attention_input *input,
                 struct tile_size size);
 
