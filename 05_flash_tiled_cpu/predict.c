@@ -2,7 +2,7 @@
  * The closed forms of every step's accesses to slow memory, and its tiles.
  */
 #include "05_flash_tiled_cpu/program.h"
-#include "05_flash_tiled_cpu/steps/split_kv.h"
+#include "05_flash_tiled_cpu/steps/tile.h"
 
 void predict_standard(const struct attention *p, struct tile_size size, struct accesses *a)
 {
@@ -72,11 +72,9 @@ void predict_masks(const struct attention *p, struct tile_size size, struct acce
 
 void predict_complete(const struct attention *p, struct tile_size size, struct accesses *a)
 {
-    const struct splits splits = { .count = split_count(p) };
-    a->splits = splits.count;
-    for (size_t s = 0; s < splits.count; s++)
-        count_tiles_between(p, size, splits_begin(&splits, p, s), splits_begin(&splits, p, s + 1),
-                            &a->tiles);
+    a->splits = split_count(p);
+    for (size_t j0 = 0; j0 < p->Nk; j0 += SPLIT_KEYS)
+        count_tiles_between(p, size, j0, min(j0 + SPLIT_KEYS, p->Nk), &a->tiles);
 }
 
 void predict_split_kv(const struct attention *p, struct tile_size size, struct accesses *a)

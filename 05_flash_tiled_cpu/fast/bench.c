@@ -1,6 +1,7 @@
 #include "05_flash_tiled_cpu/fast/bench.h"
 
 #include "05_flash_tiled_cpu/fast/pieces.h"
+#include "05_flash_tiled_cpu/steps/steps.h"
 #include "common/cpu/memory.h"
 #include "common/cpu/threads.h"
 #include "common/lab/speed.h"
@@ -150,7 +151,7 @@ static void bench_pieces(double seconds)
     report_part("Pieces");
     report_line("of overlap, timed alone, for %d keys and d = %d; 100 %%: both products", TILE, d);
     report_line("at the peak");
-    for (int k = 0; k < PIECES; k++) {
+    for (int k = 0; k < PIECE_SPLIT; k++) {
         const bool once_a_group = k == PIECE_BEGIN || k == PIECE_END;
         *(once_a_group ? &once : &each) += share[k];
         report_line("   %-38s %6.1f %%%s", piece_names[k], 100.0 * share[k],
@@ -158,6 +159,8 @@ static void bench_pieces(double seconds)
     }
     report_line("   in sequence: %.0f %% of the peak at N = %d, %.0f %% at N = %d",
                 100.0 / (each + once), TILE, 100.0 / (each + once * TILE / LONG), LONG);
+    report_line("complete, %s: %.1f %% per %d keys", piece_names[PIECE_SPLIT],
+                100.0 * share[PIECE_SPLIT] * TILE / SPLIT_KEYS, SPLIT_KEYS);
 }
 
 // ---- ladder -------------------------------------------------------------------------------------

@@ -33,7 +33,6 @@ void block_update(struct group *g, const vec new_max[COLUMNS], const float *V, s
     block_outputs(g, rescale, V, d, (const group_row *)S, n, n);
 }
 
-/* S has room for n + ROWS rows. */
 static void block_process_keys(struct group *g, const struct head *a, size_t j0, size_t n,
                                group_row *S)
 {

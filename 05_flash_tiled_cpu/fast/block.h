@@ -19,27 +19,31 @@ INLINE struct block block_scores(const struct group *g, const float *K, size_t d
 }
 
 /*
- * O^T = O^T rescale + V^T P^T over n keys at V. After full_keys of them, only the last vector of a
- * row of P is nonzero.
+ * O^T = O^T rescale + V^T P^T over n keys at V, one by one, whatever the tiles. After full_keys of
+ * them, only the last vector of a row of P is nonzero.
  */
 INLINE void block_outputs(struct group *g, const vec rescale[COLUMNS], const float *V, size_t d,
                           const group_row *P, size_t full_keys, size_t n)
 {
     size_t k = 0;
     for (; k + ROWS <= d; k += ROWS) {
-        struct block c = block_product((struct block){ 0 }, V + k, 1, (ptrdiff_t)d, P, full_keys);
+        struct block c;
+        for (size_t r = 0; r < ROWS; r++)
+            for (int v = 0; v < COLUMNS; v++)
+                c.at[r][v] = g->O[k + r][v] * rescale[v];
+        c = block_product(c, V + k, 1, (ptrdiff_t)d, P, full_keys);
         c = column_product(COLUMNS - 1, c, V + full_keys * d + k, 1, (ptrdiff_t)d, P + full_keys,
                            n - full_keys);
         for (size_t r = 0; r < ROWS; r++)
             for (int v = 0; v < COLUMNS; v++)
-                g->O[k + r][v] = g->O[k + r][v] * rescale[v] + c.at[r][v];
+                g->O[k + r][v] = c.at[r][v];
     }
     for (; k < d; k++)  // fewer than ROWS left
         for (int v = 0; v < COLUMNS; v++) {
-            vec sum = vec_of(0.0f);
+            vec sum = g->O[k][v] * rescale[v];
             for (size_t j = 0; j < n; j++)
                 sum += V[j * d + k] * P[j][v];
-            g->O[k][v] = g->O[k][v] * rescale[v] + sum;
+            g->O[k][v] = sum;
         }
 }
 

@@ -1,54 +1,68 @@
 /*
  * Every option, as fast as overlap, on all cores.
  *
- * A task is a head, a tile of queries and a split of the keys; tiles with the most keys start
- * first. Threads share no sum, so their number does not change the result.
+ * A task is a head, a tile of queries and, if tiles are few, a split of the keys; tiles with the
+ * most keys start first. Splits are combined in ascending order.
  */
 #include "05_flash_tiled_cpu/fast/overlap.h"
 #include "05_flash_tiled_cpu/fast/score.h"
 #include "05_flash_tiled_cpu/fast/vec_philox.h"
 #include "05_flash_tiled_cpu/fast/visibility.h"
-#include "05_flash_tiled_cpu/steps/split_kv.h"
 #include "common/cpu/threads.h"
 
 #include <stdbool.h>
 
+/* Threads share splits if there are fewer than 16 tiles of up to 64 queries. */
+static size_t splits_shared(const struct attention *p, size_t Br)
+{
+    return p->B * p->H * ceil_div(p->Nq, min(Br, 64)) < 16 ? split_count(p) : 1;
+}
+
+static struct group *groups_new(size_t n, size_t d, bool with_Q)
+{
+    struct group *g = (struct group *)extra_fast("groups", n * sizeof *g / sizeof(float));
+    group_row *O = group_rows_new((with_Q ? 2 * n : n) * d);
+    for (size_t k = 0; k < n; k++)
+        g[k] = (struct group){ .O = O + k * d, .Q = with_Q ? O + (n + k) * d : NULL };
+    return g;
+}
+
+static void groups_free(struct group *g)
+{
+    extra_free(g ? (float *)g->O : NULL);
+    extra_free((float *)g);
+}
+
 struct workspace {
-    struct group *g;
-    size_t groups;
+    struct group *g;      // NULL if threads share the splits
+    struct group *split;  // for its splits after the first, or NULL
     group_row *P;
     visibility_row *mask;
     float *V;  // NULL without a key or block mask
-    float *O;  // NULL without splits
 };
 
-/* V and O only if p needs them: for short sequences, allocation takes 10 % of the time. */
-static struct workspace workspace_new(const struct attention *p, struct tile_size size, bool splits)
+/* V and split only if p needs them: for short sequences, allocation takes 10 % of the time. */
+static struct workspace workspace_new(const struct attention *p, struct tile_size size,
+                                      size_t shared)
 {
-    const size_t groups = (size.Br - 1) / GROUP + 1, d = p->d;
+    const size_t groups = ceil_div(size.Br, GROUP);
     const bool has_masked_keys = p->key_mask || p->block_mask;
-    struct workspace w = {
-        .g = (struct group *)extra_fast("groups", groups * sizeof *w.g / sizeof(float)),
-        .groups = groups,
+    return (struct workspace){
+        .g = shared > 1 ? NULL : groups_new(groups, p->d, true),
+        .split = shared < split_count(p) ? groups_new(groups, p->d, false) : NULL,
         .P = group_rows_new(size.Bc + ROWS),
         .mask = visibility_new(size.Bc),
-        .V = has_masked_keys ? extra_fast("a tile of V", size.Bc * d) : NULL,
-        .O = splits ? extra_fast("rows of O", GROUP * d) : NULL,
+        .V = has_masked_keys ? extra_fast("a tile of V", size.Bc * p->d) : NULL,
     };
-    for (size_t k = 0; k < groups; k++)
-        w.g[k] = group_new(d);
-    return w;
 }
 
 static void workspace_free(struct workspace *w)
 {
-    for (size_t k = 0; k < w->groups; k++)
-        group_free(&w->g[k]);
-    extra_free((float *)w->g);
+    groups_free(w->g);
+    groups_free(w->split);
     extra_free((float *)w->P);
     extra_free((float *)w->mask);
     extra_free(w->V);
-    extra_free(w->O);
 }
 
 /* One Philox call decides for four keys, as in dropout_keeps. */
@@ -138,11 +152,11 @@ static void softmax_full(struct group *g, const float *K, size_t d, struct key_s
 {
     vec sum[COLUMNS];
     for (int v = 0; v < COLUMNS; v++)
-        sum[v] = vec_of(0.0f);
+        sum[v] = g->l[v];
     for (size_t j = 0; j < s.n; j += ROWS)
         overlap_accumulate(g, block_scores(g, K + j * d, d, s.n - j), d, P, j, sum);
     for (int v = 0; v < COLUMNS; v++)
-        g->l[v] += sum[v];
+        g->l[v] = sum[v];
 }
 
 static void softmax_masked(struct group *g, const float *K, size_t d, struct key_span s,
@@ -150,7 +164,7 @@ static void softmax_masked(struct group *g, const float *K, size_t d, struct key
 {
     vec sum[COLUMNS];
     for (int v = 0; v < COLUMNS; v++)
-        sum[v] = vec_of(0.0f);
+        sum[v] = g->l[v];
     for (size_t j = 0; j < s.n; j += ROWS) {
         struct block c = j < s.full_keys || s.n - j < ROWS
                              ? block_scores(g, K + j * d, d, s.n - j)
@@ -162,7 +176,7 @@ static void softmax_masked(struct group *g, const float *K, size_t d, struct key
         overlap_accumulate(g, c, d, P, j, sum);
     }
     for (int v = 0; v < COLUMNS; v++)
-        g->l[v] += sum[v];
+        g->l[v] = sum[v];
 }
 
 /* For modified scores. Not inlined, to save the other loops' registers. */
@@ -174,7 +188,7 @@ __attribute__((noinline)) static void softmax_scored(struct group *g, const stru
     const int32_t last = (int32_t)(g->i0 + g->rows - 1);
     vec sum[COLUMNS];
     for (int v = 0; v < COLUMNS; v++)
-        sum[v] = vec_of(0.0f);
+        sum[v] = g->l[v];
     for (size_t j = 0; j < s.n; j += ROWS) {
         struct block c = block_scores(g, a->K + (s.j0 + j) * d, d, s.n - j);
         for (size_t r = 0; r < ROWS; r++)
@@ -190,7 +204,7 @@ __attribute__((noinline)) static void softmax_scored(struct group *g, const stru
         overlap_accumulate(g, c, d, P, j, sum);
     }
     for (int v = 0; v < COLUMNS; v++)
-        g->l[v] += sum[v];
+        g->l[v] = sum[v];
 }
 
 static void process_span(struct workspace *w, struct group *g, const struct head *a,
@@ -223,65 +237,71 @@ static void process_tile(struct workspace *w, struct group *g, const struct head
     }
 }
 
-/* Stores O untransposed, and |scale| m, as splits_finish uses e^x. */
-static void store_split(struct workspace *w, const struct splits *splits, size_t s,
-                        const struct head *a, const struct group *g)
-{
-    float m[GROUP], l[GROUP];
-    vec one[COLUMNS];
-    for (int v = 0; v < COLUMNS; v++) {
-        one[v] = vec_of(1.0f);
-        vec_store(l + v * LANES, g->l[v]);
-        vec_store(m + v * LANES,
-                  vec_pick(g->l[v] == 0.0f, vec_of(-INFINITY), g->m[v] * g->scale.size));
-    }
-    group_store(g, a->p->d, one, w->O);
-    const struct fast_memory fast = { .m = m, .l = l, .O = w->O };
-    splits_store(splits, s, *a, (struct tile){ .i0 = g->i0, .rows = g->rows }, &fast);
-}
-
-static void do_task(struct workspace *w, const struct splits *splits, const struct head *a,
-                    size_t s, size_t i0, size_t rows, size_t Bc)
+static void process_splits(struct workspace *w, struct group *g, const struct head *a, size_t i0,
+                           size_t rows, size_t j0, size_t end, size_t Bc)
 {
     const struct attention *p = a->p;
-    const size_t end = splits_begin(splits, p, s + 1), groups = (rows - 1) / GROUP + 1;
-    for (size_t k = 0; k < groups; k++)
-        group_begin(&w->g[k], a, i0 + k * GROUP, min(GROUP, rows - k * GROUP));
-    for (size_t j0 = splits_begin(splits, p, s); j0 < end; j0 += Bc) {
-        const size_t cols = min(Bc, end - j0);
-        if (tile_kind(p, a->b, a->h, i0, i0 + rows, j0, j0 + cols) == TILE_SKIPPED)
+    bool first = true;
+    for (size_t k = 0; k * GROUP < rows; k++)
+        group_begin(&g[k], a, i0 + k * GROUP, min(GROUP, rows - k * GROUP));
+    for (; j0 < end; j0 += SPLIT_KEYS) {
+        const size_t split_end = min(j0 + SPLIT_KEYS, end);
+        struct group *split = first ? g : w->split;
+        if (tile_kind(p, a->b, a->h, i0, i0 + rows, j0, split_end) == TILE_SKIPPED)
             continue;
-        for (size_t k = 0; k < groups; k++)
-            process_tile(w, &w->g[k], a, j0, j0 + cols);
+        for (size_t k = 0; k * GROUP < rows && !first; k++)
+            group_begin_split(&split[k], &g[k], p->d);
+        for (size_t j = j0; j < split_end; j += Bc) {
+            const size_t j1 = min(j + Bc, split_end);
+            const enum tile_kind kind = tile_kind(p, a->b, a->h, i0, i0 + rows, j, j1);
+            for (size_t k = 0; k * GROUP < rows && kind != TILE_SKIPPED; k++)
+                process_tile(w, &split[k], a, j, j1);
+        }
+        for (size_t k = 0; k * GROUP < rows && !first; k++)
+            group_combine(&g[k], &split[k], p->d);
+        first = false;
     }
-    for (size_t k = 0; k < groups && splits->count > 1; k++)
-        store_split(w, splits, s, a, &w->g[k]);
-    for (size_t k = 0; k < groups && splits->count == 1; k++)
-        group_end(&w->g[k], a);
+}
+
+/* Called by all threads. */
+static void combine_shared(const struct attention *p, struct tensors x, struct group *shared,
+                           size_t tiles, size_t splits, size_t groups)
+{
+    PARALLEL(omp for)
+    for (size_t k = 0; k < tiles * groups; k++) {
+        struct group *g = shared + k / groups * groups * splits + k % groups;
+        const struct head a = head_of(p, k / groups * p->B * p->H / tiles, x);
+        for (size_t s = 1; s < splits && g->rows > 0; s++)
+            group_combine(g, g + s * groups, p->d);
+        group_end(g, &a);
+    }
 }
 
 void complete(const struct attention *p, struct tile_size size, struct tensors x)
 {
-    const size_t heads = p->B * p->H, Tr = (p->Nq - 1) / size.Br + 1;
-    struct splits splits = { .count = split_count(p) };
-    if (splits.count > 1)
-        splits = splits_new(p);
     size.Br = min(size.Br, p->Nq);
     size.Bc = min(size.Bc, p->Nk);
+    const size_t Tr = ceil_div(p->Nq, size.Br), tiles = p->B * p->H * Tr;
+    const size_t groups = ceil_div(size.Br, GROUP), splits = splits_shared(p, size.Br);
+    const size_t keys = splits > 1 ? SPLIT_KEYS : p->Nk;
+    struct group *shared = splits > 1 ? groups_new(tiles * splits * groups, p->d, true) : NULL;
 
     PARALLEL(omp parallel)
     {
-        struct workspace w = workspace_new(p, size, splits.count > 1);
+        struct workspace w = workspace_new(p, size, splits);
         PARALLEL(omp for schedule(dynamic))
-        for (size_t task = 0; task < heads * Tr * splits.count; task++) {
-            const size_t i0 = (Tr - 1 - task / splits.count % Tr) * size.Br;
-            const struct head a = head_of(p, task / splits.count / Tr, x);
-            do_task(&w, &splits, &a, task % splits.count, i0, min(size.Br, p->Nq - i0), size.Bc);
+        for (size_t task = 0; task < tiles * splits; task++) {
+            const size_t i0 = (Tr - 1 - task / splits % Tr) * size.Br, j0 = task % splits * keys;
+            const size_t rows = min(size.Br, p->Nq - i0);
+            const struct head a = head_of(p, task / splits / Tr, x);
+            struct group *g = shared ? shared + task * groups : w.g;
+            process_splits(&w, g, &a, i0, rows, j0, min(j0 + keys, p->Nk), size.Bc);
+            for (size_t k = 0; k * GROUP < rows && !shared; k++)
+                group_end(&g[k], &a);
         }
-        PARALLEL(omp for)
-        for (size_t row = 0; row < (splits.count > 1 ? attention_rows(p) : 0); row++)
-            splits_finish(&splits, head_of(p, row / p->Nq, x), row % p->Nq);
+        if (shared)
+            combine_shared(p, x, shared, tiles, splits, groups);
         workspace_free(&w);
     }
-    splits_free(&splits);
+    groups_free(shared);
 }

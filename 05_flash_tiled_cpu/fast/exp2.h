@@ -36,6 +36,11 @@ static inline float exp2_of(float x)
     return p * power;
 }
 
+INLINE vec vec_round(vec x)
+{
+    return x + EXP2_SHIFT - EXP2_SHIFT;
+}
+
 INLINE vec vec_exp2(vec x)
 {
     x = vec_max(vec_of(EXP2_MIN), x);

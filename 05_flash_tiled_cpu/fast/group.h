@@ -35,8 +35,11 @@ void group_begin(struct group *g, const struct head *a, size_t i0, size_t rows);
 /* Stores O / l (0 if l is 0) and lse. */
 void group_end(const struct group *g, const struct head *a);
 
-/* O (rows, d) = the transpose of O^T factor. */
-void group_store(const struct group *g, size_t d, const vec factor[COLUMNS], float *O);
+/* split has g's queries, no keys, and its own O. */
+void group_begin_split(struct group *split, const struct group *g, size_t d);
+
+/* Adds b, later keys of the same queries, to a. */
+void group_combine(struct group *a, const struct group *b, size_t d);
 
 /* The queries of vector v, counted from the group's first. */
 INLINE ivec group_lanes(int v)

@@ -4,19 +4,24 @@
  * A block's exponentials follow its scores immediately, and overlap with the next block's
  * products. The tile's maximum is not known yet, but 2^{x - m} / sum of 2^{x - m} is the
  * same for any m. So m lags, and moves only when a weight would exceed e^11, as in
- * FlashAttention-4.
+ * FlashAttention-4: by powers of 2, which round nothing.
  */
 #include "05_flash_tiled_cpu/fast/overlap.h"
 
 #include "05_flash_tiled_cpu/fast/skip.h"
 #include "05_flash_tiled_cpu/steps/steps.h"
 
+#include <float.h>
+
 void overlap_catch_up(struct group *g, const vec block_max[COLUMNS], size_t d, group_row *P,
                       size_t j, vec sum[COLUMNS])
 {
+    const float factor = g->scale.factor;
     for (int v = 0; v < COLUMNS; v++) {
-        const vec m = vec_max(g->m[v], block_max[v]),
-                  rescale = vec_exp2((g->m[v] - m) * g->scale.factor);
+        const vec doublings = vec_round((block_max[v] - g->m[v]) * factor + 0.5f),
+                  up = vec_pick(g->m[v] == -FLT_MAX, block_max[v], g->m[v] + doublings / factor),
+                  m = vec_pick(block_max[v] > g->m[v] + g->scale.slack, up, g->m[v]),
+                  rescale = vec_exp2(vec_round((g->m[v] - m) * factor));
         for (size_t k = 0; k < d; k++)
             g->O[k][v] *= rescale;
         for (size_t r = 0; r < j; r++)

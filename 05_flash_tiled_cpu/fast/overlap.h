@@ -3,7 +3,7 @@
 
 #include "05_flash_tiled_cpu/fast/block.h"
 
-/* Raises m to max(m, block_max); rescales O, l, and the tile's first j rows of P and their sums. */
+/* Raises m where block_max exceeds it by slack; rescales O, l, and the tile's j rows of P. */
 void overlap_catch_up(struct group *g, const vec block_max[COLUMNS], size_t d, group_row *P,
                       size_t j, vec sum[COLUMNS]);
 

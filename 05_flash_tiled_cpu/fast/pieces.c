@@ -10,11 +10,12 @@ const char *const piece_names[PIECES] = {
     [PIECE_WEIGHTS] = "weights: 2^(S - m), m, l",
     [PIECE_OUTPUTS] = "outputs: O^T = O^T + V^T P^T",
     [PIECE_END] = "the outputs, divided and transposed",
+    [PIECE_SPLIT] = "a split, begun and combined",
 };
 
 struct work_of_pieces {
     struct head a;
-    struct group g;
+    struct group g, split;
     group_row *P;
 };
 
@@ -65,6 +66,13 @@ static void end(void *arg)
     group_end(&w->g, &w->a);
 }
 
+static void split(void *arg)
+{
+    struct work_of_pieces *w = arg;
+    group_begin_split(&w->split, &w->g, w->a.p->d);
+    group_combine(&w->g, &w->split, w->a.p->d);
+}
+
 void pieces_measure(size_t N, size_t d, double seconds, double share[PIECES])
 {
     struct attention p = attention_of(1, 1, 1, N, N, d);
@@ -72,7 +80,9 @@ void pieces_measure(size_t N, size_t d, double seconds, double share[PIECES])
     float *O = extra_fast("O", N * d), *lse = extra_fast("lse", N);
     struct work_of_pieces w = {
         head_of(&p, 0, (struct tensors){ .Q = in.Q, .K = in.K, .V = in.V, .O = O, .lse = lse }),
-        group_new(d), group_rows_new(N + ROWS)
+        group_new(d),
+        { .O = group_rows_new(d) },
+        group_rows_new(N + ROWS)
     };
     begin(&w);
     scores_and_weights(&w);
@@ -81,6 +91,7 @@ void pieces_measure(size_t N, size_t d, double seconds, double share[PIECES])
                                        { "weights", scores_and_weights, &w, 0 },
                                        { "outputs", outputs, &w, 0 },
                                        { "end", end, &w, 0 },
+                                       { "split", split, &w, 0 },
                                        { "peak", bench_fma_work, NULL, 0 } };
     bench_run(timed, PIECES + 1, seconds);
     const double peak = bench_fma_operations() / timed[PIECES].best,
@@ -88,6 +99,7 @@ void pieces_measure(size_t N, size_t d, double seconds, double share[PIECES])
     for (int k = 0; k < PIECES; k++)
         share[k] = timed[k].best / products;
     share[PIECE_WEIGHTS] -= share[PIECE_SCORES];
+    extra_free((float *)w.split.O);
     group_free(&w.g);
     extra_free((float *)w.P);
     extra_free(O);

@@ -3,7 +3,15 @@
 
 #include <stddef.h>
 
-enum piece { PIECE_BEGIN, PIECE_SCORES, PIECE_WEIGHTS, PIECE_OUTPUTS, PIECE_END, PIECES };
+enum piece {
+    PIECE_BEGIN,
+    PIECE_SCORES,
+    PIECE_WEIGHTS,
+    PIECE_OUTPUTS,
+    PIECE_END,
+    PIECE_SPLIT,  // only in complete
+    PIECES
+};
 
 extern const char *const piece_names[PIECES];
 

@@ -30,21 +30,26 @@ void split_combine(struct split *a, const struct split *b, size_t d)
     // STUB: (void)a, (void)b, (void)d;
 }
 
-void splits_store(const struct splits *splits, size_t s, struct head a, struct tile t,
-                  const struct fast_memory *fast)
+/* For a tile of queries: m and l (Br, count), O (Br, count, d). */
+struct splits {
+    size_t count;
+    float *m, *l, *O;
+};
+
+static void store_split(const struct splits *splits, size_t s, struct tile t, size_t d,
+                        const struct fast_memory *fast)
 {
-    const size_t d = a.p->d, first = (a.b * a.p->H + a.h) * a.p->Nq + t.i0;
     for (size_t r = 0; r < t.rows; r++) {
-        const size_t n = (first + r) * splits->count + s;
+        const size_t n = r * splits->count + s;
         splits->m[n] = fast->m[r];
         splits->l[n] = fast->l[r];
         tile_store(splits->O + n * d, fast->O + r * d, d);
     }
 }
 
-void splits_finish(const struct splits *splits, struct head a, size_t i)
+static void combine_row(const struct splits *splits, size_t r, struct head a, size_t i)
 {
-    const size_t d = a.p->d, first = ((a.b * a.p->H + a.h) * a.p->Nq + i) * splits->count;
+    const size_t d = a.p->d, first = r * splits->count;
     struct split whole = { .m = -INFINITY }, split;
     for (size_t n = first; n < first + splits->count; n++) {
         split.m = splits->m[n];
@@ -58,22 +63,27 @@ void splits_finish(const struct splits *splits, struct head a, size_t i)
 
 void split_kv(const struct attention *p, struct tile_size size, struct tensors x)
 {
+    const size_t n = min(size.Br, p->Nq) * split_count(p);
     struct fast_memory fast = fast_new(p, size);
-    struct splits splits = splits_new(p);
-    for (size_t n = 0; n < p->B * p->H; n++) {
-        const struct head a = head_of(p, n, x);
+    struct splits splits = { split_count(p), extra_slow("split m", n), extra_slow("split l", n),
+                             extra_slow("split O", n * p->d) };
+    for (size_t head = 0; head < p->B * p->H; head++) {
+        const struct head a = head_of(p, head, x);
         struct tile t = { 0 };
-        for (size_t s = 0; s < splits.count; s++)
-            for (t.i0 = 0; t.i0 < p->Nq; t.i0 += size.Br) {
-                t.rows = min(size.Br, p->Nq - t.i0);
+        for (t.i0 = 0; t.i0 < p->Nq; t.i0 += size.Br) {
+            t.rows = min(size.Br, p->Nq - t.i0);
+            for (size_t s = 0; s < splits.count; s++) {
                 fa2_begin(a, t, &fast);
-                dropout_process_keys(a, t, splits_begin(&splits, p, s),
-                                     splits_begin(&splits, p, s + 1), size.Bc, &fast);
-                splits_store(&splits, s, a, t, &fast);
+                dropout_process_keys(a, t, s * SPLIT_KEYS, min((s + 1) * SPLIT_KEYS, p->Nk),
+                                     size.Bc, &fast);
+                store_split(&splits, s, t, p->d, &fast);
             }
-        for (size_t i = 0; i < p->Nq; i++)
-            splits_finish(&splits, a, i);
+            for (size_t r = 0; r < t.rows; r++)
+                combine_row(&splits, r, a, t.i0 + r);
+        }
     }
-    splits_free(&splits);
+    extra_free(splits.m);
+    extra_free(splits.l);
+    extra_free(splits.O);
     fast_free(&fast);
 }

@@ -11,7 +11,7 @@
  *
  * A step ignores options that steps.c does not list for it; one with masks reads no fully masked
  * tile. standard and block_matmul write no lse; standard needs 2 Nq Nk more elements, and makes
- * rows of -inf NaN. The number of threads does not change the result.
+ * rows of -inf NaN.
  */
 attention_step fa1, fa2, complete;  // the only ones called directly
 
@@ -20,7 +20,12 @@ struct tile_size fa1_size(size_t M, size_t d);
 struct tile_size fa2_size(size_t M, size_t d);
 struct tile_size standard_size(size_t M, size_t d);
 
-/* The number of splits, which depends only on the shape. */
-size_t split_count(const struct attention *p);
+/* Keys of a split: constant, so that neither batch nor threads change a row's bits. */
+enum { SPLIT_KEYS = 512 };
+
+static inline size_t split_count(const struct attention *p)
+{
+    return (p->Nk - 1) / SPLIT_KEYS + 1;
+}
 
 #endif

@@ -134,24 +134,83 @@ TEST(complete, gives_the_same_bits_for_any_number_of_threads_under_every_option)
     }
 }
 
-/* The first text alone, and in a batch so large that its keys are not split (fast/complete.c). */
-TEST(complete, may_give_other_last_bits_in_a_larger_batch)
+// ---- the same bits in any batch -----------------------------------------------------------------
+
+/* O of queries `row`, … of text b alone: those of p. free() it. */
+static float *run_alone(const char *name, const struct test_problem *t, struct attention p,
+                        size_t b, size_t row, size_t threads)
 {
-    struct test_problem t = problem_of(attention_of(16, 2, 2, 40, 3000, 32), 0, 2);
+    const struct step *step = named(name);
+    const size_t keys = b * t->p.Hkv * t->p.Nk * t->p.d;
+    float *O = allocate(attention_query_elements(&p), sizeof *O, "O");
+    threads_use(threads);
+    step->run(&p, step->usual.Br ? step->usual : step->size(USUAL_M, p.d),
+              (struct tensors){ .Q = t->Q + (b * t->p.H * t->p.Nq + row) * t->p.d,
+                                .K = t->K + keys,
+                                .V = t->V + keys,
+                                .O = O });
+    return O;
+}
+
+static void assert_bits_in_any_batch(const char *name, size_t Nq)
+{
+    struct test_problem t = problem_of(attention_of(8, 2, 1, Nq, 4096, 16), 0, Nq);
+    t.p.scale *= 6.0f;  // the maxima move
     struct attention alone = t.p;
     alone.B = 1;
-    cr_assert(split_count(&alone) > 1 && split_count(&t.p) == 1);
-    const size_t n = attention_query_elements(&t.p), first = attention_query_elements(&alone);
-    const struct tile_size size = { 16, 16 };
-    float *O = allocate(n, sizeof *O, "O"), *O_alone = allocate(first, sizeof *O, "O");
-    complete(&t.p, size, problem_tensors(&t, O, NULL));
-    complete(&alone, size, problem_tensors(&t, O_alone, NULL));
-    cr_assert(memcmp(O, O_alone, first * sizeof *O) != 0);
-    for (size_t k = 0; k < first; k++)
-        cr_assert_float_eq(O[k], O_alone[k], 1e-5);
-    free(O);
-    free(O_alone);
+    const size_t n = attention_query_elements(&alone);
+    float *first = run_alone(name, &t, t.p, 0, 0, 1);
+    for (size_t threads = 1; threads <= 3; threads++) {
+        float *batch = run_alone(name, &t, t.p, 0, 0, threads);
+        cr_assert(memcmp(batch, first, 8 * n * sizeof *batch) == 0, "%s: Nq %zu, %zu threads", name,
+                  Nq, threads);
+        for (size_t b = 0; b < 8; b++) {
+            float *O = run_alone(name, &t, alone, b, 0, threads);
+            cr_assert(memcmp(O, first + b * n, n * sizeof *O) == 0,
+                      "%s: Nq %zu, text %zu alone, %zu threads", name, Nq, b, threads);
+            free(O);
+        }
+        free(batch);
+    }
+    free(first);
     problem_free(&t);
+}
+
+TEST(complete, gives_a_text_the_same_bits_in_any_batch)
+{
+    assert_bits_in_any_batch("complete", 1);
+    assert_bits_in_any_batch("complete", 64);
+    assert_bits_in_any_batch("split_kv", 1);
+    assert_bits_in_any_batch("split_kv", 64);
+}
+
+/* Row i of a causal text, and query i alone with its keys. */
+static void assert_bits_of_prefill_in_decode(const char *name, float scale)
+{
+    enum { N = 700 };
+    struct test_problem t = problem_of(attention_of(1, 1, 1, N, N, 20), 0, 1);
+    t.p.scale *= scale;
+    t.p.causal = true;
+    struct attention one = t.p;
+    one.Nq = 1;
+    float *prefill = run_alone(name, &t, t.p, 0, 0, 2);
+    for (size_t i = 0; i < N; i++) {
+        one.Nk = i + 1;
+        float *decode = run_alone(name, &t, one, 0, i, 2);
+        cr_assert(memcmp(decode, prefill + i * one.d, one.d * sizeof *decode) == 0,
+                  "%s, scale %g times the usual: row %zu", name, (double)scale, i);
+        free(decode);
+    }
+    free(prefill);
+    problem_free(&t);
+}
+
+TEST(complete, gives_the_same_bits_in_prefill_and_in_decode)
+{
+    for (float scale = 1.0f; scale < 100.0f; scale *= 8.0f) {
+        assert_bits_of_prefill_in_decode("complete", scale);
+        assert_bits_of_prefill_in_decode("split_kv", scale);
+    }
 }
 
 // ---- the real input -----------------------------------------------------------------------------

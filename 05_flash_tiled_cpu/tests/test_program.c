@@ -61,7 +61,7 @@ TEST(program, tells_each_part_of_its_story)
         { "masks", { "Masks", "--causal --window 64,0", "random:0.1:1" } },
         { "dropout", { "Dropout", "of 131 072 weights stay" } },
         { "bias", { "Bias", "a matrix (H, N, N)" } },
-        { "splits", { "Splits", "16 splits of 256 keys" } },
+        { "splits", { "Splits", "8 splits of 512 keys" } },
     };
     for (size_t k = 0; k < sizeof story / sizeof story[0]; k++)
         command_story("05_flash_tiled_cpu", story[k].name, story[k].parts);

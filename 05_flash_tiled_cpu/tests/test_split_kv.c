@@ -1,5 +1,5 @@
 /*
- * Splits of the keys: how they combine, how many there are, and the step.
+ * Splits of the keys: how they combine, and the step.
  */
 #include "05_flash_tiled_cpu/steps/split_kv.h"
 #include "05_flash_tiled_cpu/tests/tiles.h"
@@ -65,65 +65,14 @@ TEST(split_kv, gives_scores_of_minus_infinity_no_weight_wherever_they_come)
 /* All scores far below 0: a part that began with any maximum but -inf would lose them. */
 TEST(split_kv, is_right_where_all_scores_are_far_below_zero)
 {
-    struct test_problem t = problem_of(attention_of(1, 1, 1, 1, 300, 4), 0, 1);
+    struct test_problem t = problem_of(attention_of(1, 1, 1, 1, 600, 4), 0, 1);
     for (size_t k = 0; k < 4; k++)
         t.Q[k] = 1.0f;
-    for (size_t k = 0; k < (size_t)300 * 4; k++)
+    for (size_t k = 0; k < (size_t)600 * 4; k++)
         t.K[k] -= 60.0f;
     assert_forward(in_tiles(named("split_kv")), &t);
     assert_forward(in_tiles(named("complete")), &t);
     problem_free(&t);
-}
-
-// ---- how many -----------------------------------------------------------------------------------
-
-TEST(split_count, are_as_many_as_give_16_threads_work_and_none_is_short)
-{
-    const struct {
-        size_t B, H, Nq, Nk, splits;
-    } cases[] = {
-        { 1, 1, 1, 4096, 16 },   { 1, 1, 64, 4096, 16 }, { 1, 1, 65, 4096, 8 },
-        { 1, 2, 1, 4096, 8 },    { 3, 1, 1, 4096, 6 },   { 2, 3, 100, 4096, 2 },
-        { 2, 8, 1, 4096, 1 },    { 4, 8, 1, 100000, 1 }, { 1, 1, 2048, 2048, 1 },
-        { 1, 1, 1024, 1024, 1 }, { 1, 1, 960, 960, 2 },  { 1, 1, 1, 1, 1 },
-        { 1, 1, 1, 127, 1 },     { 1, 1, 1, 128, 1 },    { 1, 1, 1, 129, 1 },
-        { 1, 1, 1, 255, 1 },     { 1, 1, 1, 256, 2 },    { 1, 1, 1, 700, 5 },
-    };
-    for (size_t n = 0; n < sizeof cases / sizeof cases[0]; n++) {
-        const struct attention p =
-            attention_of(cases[n].B, cases[n].H, 1, cases[n].Nq, cases[n].Nk, 8);
-        cr_assert(split_count(&p) == cases[n].splits, "case %zu: %zu splits, expected %zu", n,
-                  split_count(&p), cases[n].splits);
-    }
-}
-
-TEST(split_count, follow_one_another_from_the_first_key_to_the_last_and_none_is_shorter_than_128)
-{
-    for (size_t Nk = 1; Nk <= 3000; Nk++) {
-        const struct attention p = attention_of(1, 1, 1, 1, Nk, 1);
-        const struct splits splits = { .count = split_count(&p) };
-        cr_assert(splits_begin(&splits, &p, 0) == 0 &&
-                      splits_begin(&splits, &p, splits.count) == Nk,
-                  "%zu keys: the splits are not all of them", Nk);
-        for (size_t s = 0; s < splits.count; s++) {
-            const size_t begin = splits_begin(&splits, &p, s),
-                         end = splits_begin(&splits, &p, s + 1);
-            cr_assert(begin < end && (end - begin >= 128 || splits.count == 1),
-                      "%zu keys: part %zu is from %zu to %zu", Nk, s, begin, end);
-        }
-    }
-}
-
-/* Masks and dropout are not the shape. */
-TEST(split_count, depend_on_the_shape_alone)
-{
-    for (uint64_t seed = 1; seed <= 100; seed++) {
-        struct test_problem t = random_problem(seed, FEW_QUERIES, WITH_EVERYTHING);
-        const struct attention plain = attention_of(t.p.B, t.p.H, 1, t.p.Nq, t.p.Nk, t.p.d);
-        cr_assert(split_count(&t.p) == split_count(&plain), "%s: %zu splits, without options %zu",
-                  problem_text(&t), split_count(&t.p), split_count(&plain));
-        problem_free(&t);
-    }
 }
 
 // ---- the merge ----------------------------------------------------------------------------------

@@ -133,19 +133,21 @@ static double bytes_of_kernel(const struct step *kernel, const struct attention 
 }
 
 /* Elements that a step in C stores besides tiles: the scores of one head; m and l; D and the turns of complete. */
-static double stored(const struct step *s, const struct attention *p)
+static double stored(const struct step *s, const struct attention *p, size_t Br)
 {
     const double rows = (double)attention_rows(p), d = (double)p->d;
     const double matrix = (double)p->Nq * (double)p->Nk;
+    const double splits = (double)p->Nk / 512.0 + 1.0;  // stored of fewer than 1536 queries, or of a tile
+    const double shared = (1536.0 + (double)(Br < p->Nq ? Br : p->Nq)) * splits * (2.0 * d + 4.0);
     if (!chapter.backward && s->stores & STORES_SCORES)
         return 2.0 * matrix;
     double elements = chapter.backward ? 4.0 * rows : 2.0 * rows;
     if (s->stores & STORES_SCORES)
         elements += 4.0 * matrix;
-    if (s->stores & STORES_SPLITS)  // 16 at most, and fewer the more rows there are
-        elements += (rows + 1024.0) * (d + 2.0);
+    if (s->stores & STORES_SPLITS)
+        elements += shared;
     if (chapter.backward && s->stores & STORES_STATISTICS)  // a forward pass, with its splits
-        elements += rows * (20.0 * d + 36.0);
+        elements += rows * (4.0 * d + 4.0) + shared;
     return elements;
 }
 
@@ -167,7 +169,7 @@ static double room(size_t n, const struct attention *p, const struct binding_cal
     const bool has_forward = chapter.backward && s->stores & STORES_STATISTICS;
     if (s->is_kernel)
         return bytes_of_kernel(s, p);
-    return sizeof(float) * stored(s, p) +
+    return sizeof(float) * stored(s, p, size.Br) +
            (double)threads *
                (tile_bytes(p, size.Br, size.Bc) + (has_forward ? tile_bytes(p, 64, 128) : 0.0));
 }
