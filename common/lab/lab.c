@@ -123,7 +123,7 @@ void lab_run(struct lab *lab, const struct step *step)
 {
     outputs_free(&lab->x);
     lab->size = step_size(step, &lab->o, &lab->input.p);
-    lab->x = lab_output(lab, step, lab->size);
+    lab->x = step_run(step, &lab->input.p, lab->size, lab->x);
 }
 
 static void print_tiles(const struct step *step, struct tile_size size, const struct accesses *a)
@@ -288,7 +288,8 @@ struct previous lab_run_before(const struct lab *lab, const struct step *step)
     const struct step *const before = lab_step_before(lab, step);
     if (!before)
         return (struct previous){ .name = NULL };
-    struct tensors x = lab_output(lab, before, step_size(before, &lab->o, &lab->input.p));
+    const struct attention *p = &lab->input.p;
+    struct tensors x = step_run(before, p, step_size(before, &lab->o, p), lab->x);
     const struct previous previous = previous_keep(lab, before, &x);
     outputs_free(&x);
     return previous;

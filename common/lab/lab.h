@@ -157,9 +157,6 @@ void kernel_table_row(struct lab *lab, const struct step *kernel, struct attenti
 const char *kernel_csv_columns(void);
 void kernel_table_notes(const struct lab *lab);
 
-/* wait.c: runs the step into new outputs; if that may take long, says how long. */
-struct tensors lab_output(const struct lab *lab, const struct step *step, struct tile_size size);
-
 void table_begin(struct lab *lab);
 void table_row(struct lab *lab, const struct step *step, struct attention_errors errors);
 void table_end(struct lab *lab);

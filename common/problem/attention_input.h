@@ -26,9 +26,6 @@ struct tensors tensors_of(const struct attention_input *input, float *O, float *
 /* The gradient of the loss with respect to O, in its shape, normally distributed; free() it. */
 float *attention_dO_random(const struct attention *p, uint64_t seed);
 
-/* An upper bound of all |q.k| and |scale q.k|, from the longest finite rows of Q and K. */
-double attention_largest_score(const struct attention_input *input);
-
 /* The number of visible query-key pairs in all heads. */
 size_t attention_pairs(const struct attention *p);
 

@@ -6,13 +6,6 @@
 #include "common/program/options.h"
 
 /*
- * Exits, naming the option or the file, if a score could exceed `most`, for example because float32
- * cannot hold it.
- */
-void attention_expect_scores(const struct attention_input *input, const struct options *options,
-                             double most);
-
-/*
  * The problem of the command line, with its options: --q, --k and --v, or normally distributed
  * numbers in the shape of --batch, --heads, …, or common/data/{q,k,v,key_mask}.npy. Exits with
  * EXIT_USAGE if the shapes are inconsistent.

@@ -198,6 +198,11 @@ const struct dims *step_dims(const struct step *step, enum dtype type);
 /* NULL, or "d = 40 (d is 64 or 128)". */
 const char *step_unsupported_d(const struct step *step, const struct attention *p);
 
+/* A kernel's tile, and the bytes that it stores in full in its device's memory. */
+struct tile_size kernel_tile_size(const struct step *kernel, const struct attention *p,
+                                  struct tile_size requested);
+size_t kernel_stored(const struct step *kernel, const struct attention *p);
+
 /* Ends the program: the step does not support this. */
 _Noreturn void step_refuse(const struct step *step, const struct attention *p,
                            const struct options *options, const char *unsupported);

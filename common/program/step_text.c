@@ -5,6 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
+void step_label(const struct step_table *table, const struct step *step, char text[32])
+{
+    char number[16];
+    step_number(table, step, number);
+    snprintf(text, 32, "%s%s%-*s", table->first < 0 ? "" : number, table->first < 0 ? "" : " ",
+             table->width, step->name);
+}
+
 void step_list(const struct step_table *table, bool only_names, enum dtype type)
 {
     for (const struct step *step = table->steps; step < table->steps + table->count; step++) {
@@ -63,16 +71,6 @@ void step_refuse(const struct step *step, const struct attention *p, const struc
                  !step_takes_type(step, p->dtype) ? types_instead(step)
                  : usual_d ? "; the course's input has this d, and --d draws another input"
                            : "");
-}
-
-const struct kernel_tile *step_tile(const struct step *step, const struct attention *p, size_t Br,
-                                    size_t Bc)
-{
-    const bool has_some = step->tiles && p->dtype != DTYPE_F32;
-    for (const struct kernel_tile *tile = step->tiles; has_some && tile->d; tile++)
-        if (tile->d == p->d && (!Br || tile->Br == Br) && (!Bc || tile->Bc == Bc))
-            return tile;
-    return NULL;
 }
 
 void step_write_csv(const char *path, const char *formula, const struct count *count,
