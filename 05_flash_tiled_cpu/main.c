@@ -8,6 +8,7 @@
 #include "05_flash_tiled_cpu/steps/trace.h"
 #include "common/cpu/memory.h"
 #include "common/lab/speed.h"
+#include "common/measure/traffic.h"
 
 enum { FAST_N = 2048, FAST_SECONDS = 6, LADDER_N = 2048, LADDER_SECONDS = 10 };
 
@@ -25,6 +26,20 @@ static struct previous chapter_04(const struct lab *lab)
                             previous.of[0] + k * p->d, NULL);
     }
     return previous;
+}
+
+/* Exits if the chosen step lacks what the command line asks for. */
+static void check_requested(const struct options *o, const struct step *step,
+                            const struct attention *p)
+{
+    if (o->lse && !(step->supports & SUPPORTS_LSE))
+        options_fail("--lse", "expected a --step from fa1 on, found %s", step->name);
+    if (o->threads > 1 && !(step->supports & SUPPORTS_THREADS))
+        options_fail("--threads", "expected 1, as %s runs on one thread", step->name);
+    if (o->br && !(step->supports & SUPPORTS_BR))
+        options_fail("--br", "%s takes its queries in groups that fit the vectors", step->name);
+    if (step->stores & STORES_SCORES)
+        extra_check("S and P", 2.0 * (double)p->Nq * (double)p->Nk);
 }
 
 /* The step in plain C that visits the same tiles as complete. */
@@ -55,10 +70,12 @@ int main(int argc, char **argv)
     }
     lab_load(&lab);
     lab_choose(&lab, lab.screen ? "masks" : lab.o.trace ? in_plain_c(&lab.input.p) : "complete");
+    if (lab.only)
+        check_requested(&lab.o, lab.only, &lab.input.p);
     if (lab.only && !lab.only->formula)
         lab.plain = step_named(&table, in_plain_c(&lab.input.p));
     if (lab.o.trace)
-        trace_check(&lab.input.p);
+        trace_check(&lab);
     lab_title(&lab);
     if (lab.o.trace)
         trace(&lab);

@@ -41,7 +41,8 @@ TEST(refusals, of_what_a_step_does_not_have)
     refuses("--step all --n-q 5 --trace", "--trace: expected one --step with it");
     refuses("--step standard --n-q 5 --lse @/l.npy", "--lse: expected a --step from fa1 on");
     refuses("--step block_matmul --n-q 5 --lse @/l.npy", "--lse: expected a --step from fa1");
-    refuses("--step standard --n-q 5 --d 2 --trace", "--trace: expected a --step from fa1 on");
+    refuses("--step standard --n-q 5 --d 2 --trace",
+            "--trace: expected a --step from fa1 to softcap");
     refuses("--step block_matmul --n-q 5 --d 2 --trace=csv", "--trace: expected a --step from");
     refuses("--trace", "--trace: expected at most 64 pairs");
     refuses("--trace=csv", "--trace: expected at most 64 pairs");

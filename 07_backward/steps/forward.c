@@ -75,15 +75,6 @@ struct lab backward_random(const struct chapter *chapter, struct attention p,
     return lab;
 }
 
-void backward_release(struct lab *lab)
-{
-    outputs_free(&lab->x);
-    forward_free(&lab->x);
-    free((float *)lab->x.dO);
-    lab->x.dO = NULL;
-    lab_free(lab);
-}
-
 struct result backward_run(const struct step *step, const struct lab *lab, struct tile_size size)
 {
     const struct tensors x = step_run(step, &lab->input.p, size, lab->x);

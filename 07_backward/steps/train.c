@@ -156,7 +156,7 @@ static void train_by(enum guide guide, float rate, const float *target, size_t d
         losses[k] = train_step(&lab, target, guide, rate);
     }
     progress("descending", 1, 1);
-    backward_release(&lab);
+    lab_free(&lab);
 }
 
 static double largest_distance(const double *a, const double *b)

@@ -89,6 +89,9 @@ double comparison_error(const struct comparison *c);
 struct comparison compare_heads(struct axes axes, size_t count, const char *with, const float *got,
                                 const struct exact *expected);
 
+/* The expected value given another result, `other`, that should be equal: both are rounded. */
+struct exact rounding_between(struct exact exact, float other);
+
 /*
  * The same against what is expected given another result, `stage`, which goes into a new *given.
  * Leaves out heads that `stage` has wrong or never wrote; returns how many rows these have.

@@ -21,9 +21,7 @@ const char *memory_program_name(void)
 
 void *allocate(size_t count, size_t size, const char *what)
 {
-    void *room = NULL;
-    if (count <= SIZE_MAX / size)
-        room = malloc(count > 0 ? count * size : 1);
+    void *const room = count <= SIZE_MAX / size ? malloc(count > 0 ? count * size : 1) : NULL;
     if (!room)
         out_of_memory(what, count, size);
     return room;
@@ -38,15 +36,11 @@ void out_of_memory(const char *what, size_t count, size_t size)
 
 double memory_of_machine(void)
 {
-#ifdef _SC_PHYS_PAGES
     return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-#else
-    return 0.0;
-#endif
 }
 
-static const uint32_t POISON =
-    0x7FC0DEAD;  // a quiet NaN; CPUs make 0x7FC00000 or 0xFFC00000, GPUs 0x7FFFFFFF
+/* A quiet NaN; CPUs make 0x7FC00000 or 0xFFC00000, GPUs 0x7FFFFFFF. */
+static const uint32_t POISON = 0x7FC0DEAD;
 
 void poison_fill(float *x, size_t n)
 {

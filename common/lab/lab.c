@@ -2,12 +2,10 @@
 
 #include "common/cpu/threads.h"
 #include "common/lab/device.h"
-#include "common/measure/traffic.h"
 #include "common/measure/watch.h"
 #include "common/program/attention_load.h"
 #include "common/program/attention_report.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,40 +39,18 @@ void lab_load(struct lab *lab)
     lab->x = tensors_of(&lab->input, NULL, NULL);
 }
 
-/* Exits if the step lacks a requested output: forward, some steps in C have no m, l or lse. */
-static void check_requested(const struct step *step, const struct attention *p,
-                            const struct options *o)
-{
-    if ((o->lse || o->trace) && !(step->supports & SUPPORTS_LSE))
-        options_fail(o->lse ? "--lse" : "--trace", "expected a --step from fa1 on, found %s",
-                     step->name);
-    if (o->trace && !(step->supports & SUPPORTS_TRACE))
-        options_fail("--trace", "expected a --step from fa1 to softcap, found %s", step->name);
-    if (o->threads > 1 && !(step->supports & SUPPORTS_THREADS))
-        options_fail("--threads", "expected 1, as %s runs on one thread", step->name);
-    if (o->br && !(step->supports & SUPPORTS_BR))
-        options_fail("--br", "%s takes its queries in groups that fit the vectors", step->name);
-    if (step->stores & STORES_SCORES)
-        extra_check("S and P", 2.0 * (double)p->Nq * (double)p->Nk);
-}
-
 void lab_choose(struct lab *lab, const char *usual)
 {
-    const struct options *const o = &lab->o;
     const struct step_table *const table = lab->chapter->table;
     lab->last = table->steps + table->count - 1;
-    if (lab_asks_for(lab, "all")) {
-        const char *const single =
-            o->trace && !lab->chapter->backward ? "--trace" : options_single(o);
-        if (single)
-            options_fail(single, "expected one --step with it, not all");
+    if (!lab_asks_for(lab, "all")) {
+        lab->only = step_chosen(table, &lab->o, usual, &lab->input.p);
         return;
     }
-    lab->only = step_chosen(table, o, usual, &lab->input.p);
-    if (!lab->chapter->backward && !lab->only->is_kernel)
-        check_requested(lab->only, &lab->input.p, o);
-    if ((double)attention_rows(&lab->input.p) * (double)lab->input.p.Nk > (double)SIZE_MAX)
-        options_fail("--n-q", "expected fewer query-key pairs: here a count has 32 bits");
+    const bool trace = lab->o.trace && !lab->chapter->backward;
+    const char *const single = trace ? "--trace" : options_single(&lab->o);
+    if (single)
+        options_fail(single, "expected one --step with it, not all");
 }
 
 void lab_title(const struct lab *lab)
@@ -106,16 +82,11 @@ bool is_small(const struct lab *lab)
     return lab->chapter->backward ? 5.0 * products <= 4e8 : 2.0 * products <= 2e8;
 }
 
-/* A counted run of a kernel takes longer. */
-static bool is_small_for_kernels(const struct attention *p)
-{
-    return (double)attention_rows(p) * (double)p->Nk * (double)p->d <= 1e7;
-}
-
 bool can_be_counted(const struct lab *lab, const struct step *step)
 {
-    if (step->is_kernel)
-        return is_small_for_kernels(&lab->input.p);
+    const struct attention *p = &lab->input.p;
+    if (step->is_kernel)  // its counted run takes longer
+        return (double)attention_rows(p) * (double)p->Nk * (double)p->d <= 1e7;
     return CAN_WATCH && step->watched && is_small(lab);
 }
 
@@ -148,24 +119,17 @@ static void print_memory(const struct lab *lab, const struct step *step)
     if (lab->chapter->backward)
         report_line("%s elements of fast memory held; extra slow memory: %s", held,
                     report_bytes(lab->count.slow_bytes, more));
-    else if (from_M)
-        report_line("%s elements of fast memory held, where M is %s", held,
-                    report_number(o->sram ? o->sram : USUAL_M, more));
     else
-        report_line("%s elements of fast memory held", held);
+        report_line("%s elements of fast memory held%s%s", held, from_M ? ", where M is " : "",
+                    from_M ? report_number(o->sram ? o->sram : USUAL_M, more) : "");
 }
 
 static void print_counts(const struct lab *lab, const struct step *step)
 {
-    if (step->is_kernel) {
-        kernel_print_counts(lab, step);
-        return;
-    }
-    const bool has_tiles = step->size;
-    if (has_tiles && is_small(lab) && step->predict)
+    if (step->size && is_small(lab) && step->predict)
         print_tiles(step, lab->size, &lab->count.accesses);
     if (step->formula && lab->count.total > 0) {
-        if (has_tiles)
+        if (step->size)
             print_memory(lab, step);
         step_report_count(&lab->count);
     } else if (!CAN_WATCH && (step->predict || lab->chapter->backward)) {
@@ -189,7 +153,7 @@ void lab_count(struct lab *lab, const struct step *step)
     else if (is_small(lab) && step->predict)
         step->predict(p, lab->size, &lab->count.accesses);
     if (lab->only)
-        print_counts(lab, step);
+        (step->is_kernel ? kernel_print_counts : print_counts)(lab, step);
 }
 
 // ---- what it is compared with -------------------------------------------------------------------
@@ -233,47 +197,33 @@ bool lab_comes_before(const struct lab *lab, const struct step *step)
 
 const struct step *lab_step_before(const struct lab *lab, const struct step *step)
 {
-    while (step > lab->chapter->table->steps) {
-        step--;
-        const bool is_whole = lab->chapter->backward || step->supports & SUPPORTS_LSE;
-        if (is_whole && lab_comes_before(lab, step))
+    const bool backward = lab->chapter->backward;
+    while (step-- > lab->chapter->table->steps)
+        if ((backward || step->supports & SUPPORTS_LSE) && lab_comes_before(lab, step))
             return step;
-    }
     return NULL;
-}
-
-static struct attention_errors compare_output(const struct attention_check *check, const float *O,
-                                              const float *lse, const struct previous *before,
-                                              bool tell)
-{
-    return tell ? attention_check_report(check, O, lse, before->name, before->of[0])
-                : attention_check_errors(check, O, lse, before->of[0]);
 }
 
 struct attention_errors lab_compare(const struct lab *lab, const struct step *step,
                                     struct tensors x, const struct previous *before, bool tell)
 {
-    const struct previous none = { .name = NULL };
-    struct attention_errors errors;
+    const struct attention_check *const check = &lab->check;
     if (lab->chapter->backward) {
-        float *const got[] = { x.dQ, x.dK, x.dV }, *const *others =
-                                                       before->name ? before->of : NULL;
-        struct gradient_check check = lab->gradients;
-        check.stored = step_stored(step, &lab->input.p);
-        return tell ? gradient_check_report(&check, got, before->name, others)
-                    : gradient_check_errors(&check, got, others);
+        float *const got[] = { x.dQ, x.dK, x.dV };
+        float *const *const others = before->name ? before->of : NULL;
+        struct gradient_check gradients = lab->gradients;
+        gradients.stored = step_stored(step, &lab->input.p);
+        return tell ? gradient_check_report(&gradients, got, before->name, others)
+                    : gradient_check_errors(&gradients, got, others);
     }
-    float *const O = attention_check_rows(&lab->check, x.O, lab->input.p.d), *lse = NULL;
-    if (step->is_product) {
-        struct attention_check product = lab_product_check(lab);
-        errors = compare_output(&product, O, NULL, &none, tell);
-        free(product.O);
-    } else {
-        if (step->supports & SUPPORTS_LSE)
-            lse = attention_check_rows(&lab->check, x.lse, 1);
-        errors = compare_output(&lab->check, O, lse, before, tell);
-    }
-    if (!before->name && lab->check.other) {  // it replaces the step before
+    if (step->is_product)
+        return lab_compare_product(lab, x.O, tell);
+    float *const O = attention_check_rows(check, x.O, lab->input.p.d);
+    float *const lse = step->supports & SUPPORTS_LSE ? attention_check_rows(check, x.lse, 1) : NULL;
+    struct attention_errors errors =
+        tell ? attention_check_report(check, O, lse, before->name, before->of[0])
+             : attention_check_errors(check, O, lse, before->of[0]);
+    if (!before->name && check->other) {  // it replaces the step before
         errors.has_previous = true;
         errors.previous = errors.other;
     }

@@ -141,11 +141,8 @@ void previous_free(struct previous *previous);
 /* Keeps what the step has written; later ones are compared with it. */
 void lab_keep_as_before(struct lab *lab, const struct step *step);
 
-/*
- * The same rows as lab->check, with the expected values of a step that is a product; the caller
- * frees its O.
- */
-struct attention_check lab_product_check(const struct lab *lab);
+/* O of a step that is a product, in the same rows. */
+struct attention_errors lab_compare_product(const struct lab *lab, const float *whole, bool tell);
 
 void lab_write(const struct lab *lab, const struct step *step, const char *previous,
                struct attention_errors errors);

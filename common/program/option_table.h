@@ -67,12 +67,14 @@ struct block_mask_source {
 };
 struct block_mask_source block_mask_source(const char *text);
 
-void options_help(const struct program *program);
+/* --help: prints the options, and exits. */
+_Noreturn void options_help(const struct program *program);
 
-/* Ends the program: `word` is no option of it. Names one that is at most two letters away. */
-void option_refuse(const struct program *program, const char *word);
+/* Exits unless all outputs can be written and are no inputs. */
+void options_check_outputs(const struct program *program, const struct options *options);
 
-extern const char *options_program_name, *options_program_path;
+extern const char *options_outputs[OPTION_ROWS + 1];  // files of OUTPUT options; NULL ends them
+extern const char *options_program_path;
 extern const char *options_excluded_names;  // the value of --exclude, or ""
 
 #endif
