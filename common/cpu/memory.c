@@ -7,17 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *program = "course";
-
-void memory_program(const char *name)
-{
-    program = name;
-}
-
-const char *memory_program_name(void)
-{
-    return program;
-}
+const char *program_name = "course";
 
 void *allocate(size_t count, size_t size, const char *what)
 {
@@ -29,7 +19,7 @@ void *allocate(size_t count, size_t size, const char *what)
 
 void out_of_memory(const char *what, size_t count, size_t size)
 {
-    fprintf(stderr, "%s: out of memory: %s needs %.3g GB\n", program, what,
+    fprintf(stderr, "%s: out of memory: %s needs %.3g GB\n", program_name, what,
             1e-9 * (double)count * (double)size);
     exit(2);
 }

@@ -297,19 +297,18 @@ const struct step *lab_next(struct lab *lab, const struct step *step)
 
 void lab_free(struct lab *lab)
 {
-    outputs_free(&lab->x);
+    struct tensors *const x = &lab->x;
+    outputs_free(x);
+    const float *const backward[] = { x->O, x->lse, x->m, x->l,
+                                      x->dO };  // a backward step's inputs
+    for (size_t k = 0; k < sizeof backward / sizeof backward[0]; k++)
+        free((float *)backward[k]);
+    *x = (struct tensors){ .Q = NULL };
     previous_free(&lab->before);
     free((float *)lab->check.other);
     attention_check_end(&lab->check);
-    if (lab->chapter->backward) {
-        struct tensors *const x = &lab->x;  // dO, and the forward pass's results
-        const float *const kept[] = { x->O, x->lse, x->m, x->l, x->dO };
-        for (size_t k = 0; k < sizeof kept / sizeof kept[0]; k++)
-            free((float *)kept[k]);
-        x->O = x->lse = NULL;
-        x->m = x->l = x->dO = NULL;
+    if (lab->chapter->backward)
         gradient_check_end(&lab->gradients);
-    }
     attention_input_free(&lab->input);
     free(lab->csv);
     lab->csv = NULL;

@@ -57,13 +57,6 @@ static struct traffic *array_at(const void *element)
     return NULL;
 }
 
-void traffic_count(const void *element, bool writes)
-{
-    struct traffic *t = array_at(element);
-    if (t)
-        *(writes ? &t->stores : &t->loads) += 1;
-}
-
 static void count_access(const void *at, size_t bytes, bool writes, bool aligned,
                          const void *instruction)
 {
@@ -75,6 +68,11 @@ static void count_access(const void *at, size_t bytes, bool writes, bool aligned
     }
     gaps[1] = gaps[0];
     gaps[0] = gap_around((uintptr_t)at);
+}
+
+void traffic_count(const void *element, bool writes)
+{
+    count_access(element, sizeof(float), writes, true, NULL);
 }
 
 static watcher *watching = count_access;
@@ -198,7 +196,7 @@ void extra_check(const char *name, double count)
     if (needs > has) {
         fprintf(stderr,
                 "%s: out of memory: with %s it needs %.1f GB, and this machine has %.1f GB\n",
-                memory_program_name(), name, 1e-9 * needs, 1e-9 * has);
+                program_name, name, 1e-9 * needs, 1e-9 * has);
         exit(2);
     }
 }

@@ -105,16 +105,6 @@ void random_normals(float *x, size_t n, uint64_t seed, uint32_t stream)
 
 // ---- pairs and tiles ---------------------------------------------------------------------------
 
-/* For each j up to Nk, the number of keys before j that the key mask of batch entry b keeps. */
-static size_t *keys_before(const struct attention *p, size_t b)
-{
-    size_t *before = allocate(p->Nk + 1, sizeof *before, "the number of keys");
-    before[0] = 0;
-    for (size_t j = 0; j < p->Nk; j++)
-        before[j + 1] = before[j] + (!p->key_mask || p->key_mask[b * p->Nk + j]);
-    return before;
-}
-
 /* The number of the key `at`, or of the nearest key or end in first … end. */
 static size_t key_within(ptrdiff_t at, size_t first, size_t end)
 {
@@ -126,7 +116,10 @@ static size_t pairs_of_head(const struct attention *p, size_t b)
 {
     const struct band band = attention_band(p);
     const size_t width = p->block_mask ? p->mask_cols : p->Nk, columns = (p->Nk - 1) / width + 1;
-    size_t *before = keys_before(p, b), pairs = 0;
+    size_t *before = allocate(p->Nk + 1, sizeof *before, "the number of keys"), pairs = 0;
+    before[0] = 0;
+    for (size_t j = 0; j < p->Nk; j++)  // before j, those that the key mask keeps
+        before[j + 1] = before[j] + (!p->key_mask || p->key_mask[b * p->Nk + j]);
     for (size_t i = 0; i < p->Nq; i++)
         for (size_t c = 0; c < columns; c++) {
             const size_t j0 = c * width, j1 = width < p->Nk - j0 ? j0 + width : p->Nk;

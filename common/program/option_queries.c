@@ -29,7 +29,7 @@ void options_fail(const char *what, const char *format, ...)
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     fflush(stdout);
-    fprintf(stderr, "%s: ", memory_program_name());
+    fprintf(stderr, "%s: ", program_name);
     say_in_one_line(what);
     fputs(": ", stderr);
     say_in_one_line(message);
@@ -41,7 +41,7 @@ void options_skip(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    fprintf(stderr, "%s: SKIPPED: ", memory_program_name());
+    fprintf(stderr, "%s: SKIPPED: ", program_name);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);
@@ -107,9 +107,6 @@ const char *options_data(const char *name)
     const char *slash = strrchr(options_program_path, '/');
     const int folder = slash ? (int)(slash - options_program_path) : 0;
     snprintf(path, sizeof path, "common/data/%s", name);
-    if (access(path, R_OK) == 0)
-        return path;
-    snprintf(path, sizeof path, "../common/data/%s", name);
     if (access(path, R_OK) == 0)
         return path;
     snprintf(path, sizeof path, "%.*s%s../common/data/%s", folder, options_program_path,

@@ -47,10 +47,7 @@ extern const struct option_row option_rows[OPTION_ROWS];
 /* Does the program take the option of this row? */
 bool option_taken(const struct program *program, const struct option_row *row);
 
-/* Takes the value `text`, NULL if there is none, of the option in this row. */
-void option_take(struct options *options, const struct option_row *row, const char *text);
-
-/* The same where that is more than a flag, a count or a name; `option` is "--NAME". */
+/* Takes a value that is more than a flag, a count or a name; `option` is "--NAME". */
 void option_take_other(struct options *options, const struct option_row *row, const char *option,
                        const char *text);
 

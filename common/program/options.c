@@ -67,7 +67,7 @@ static void check_partners(const struct options *options)
 void options_program(const struct program *program, const char *path)
 {
     options_program_path = path;
-    memory_program(program->name);
+    program_name = program->name;
 }
 
 uint64_t option_whole_number(const char *option, const char *text, uint64_t least, uint64_t most)
@@ -81,7 +81,7 @@ uint64_t option_whole_number(const char *option, const char *text, uint64_t leas
     return value;
 }
 
-void option_take(struct options *options, const struct option_row *row, const char *text)
+static void option_take(struct options *options, const struct option_row *row, const char *text)
 {
     char option[40];
     snprintf(option, sizeof option, "--%s", row->name);

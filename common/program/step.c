@@ -46,23 +46,6 @@ const struct step *step_chosen(const struct step_table *table, const struct opti
 
 // ---- what a step supports -----------------------------------------------------------------------
 
-enum { MOST_HEADS = 65535, MOST_N = 1000000 };  // limits of a kernel's grid and its indices
-
-const struct dims *step_dims(const struct step *step, enum dtype type)
-{
-    static const struct dims in_C[] = { { .most = ATTENTION_MAX_D }, { .most = 0 } };
-    if (!step->is_kernel)
-        return &in_C[type != DTYPE_F32];
-    return type == DTYPE_F32 ? &step->f32 : &step->f16;
-}
-
-bool step_takes_type(const struct step *step, enum dtype type)
-{
-    if (type == DTYPE_BF16 && step->float16_only)
-        return false;
-    return step_dims(step, type)->most > 0 || step_dims(step, type)->only[0] > 0;
-}
-
 static const char *unsupported_option(const struct step *step, const struct attention *p)
 {
     const char *const score = score_option(p);
@@ -87,18 +70,9 @@ static const char *unsupported_option(const struct step *step, const struct atte
 
 const char *step_unsupported(const struct step *step, const struct attention *p)
 {
-    static char text[40];
-    if (step->is_kernel && p->B * p->H > MOST_HEADS)
-        return "more than 65 535 heads";
-    if (step->is_kernel && (p->Nq > MOST_N || p->Nk > MOST_N))
-        return "more than 1 000 000 queries or keys";
-    if (!step_takes_type(step, p->dtype)) {
-        snprintf(text, sizeof text, "--dtype %s", dtype_name(p->dtype));
-        return text;
-    }
-    const char *const d =
-        p->d <= step_dims(step, p->dtype)->most ? NULL : step_unsupported_d(step, p);
-    return d ? d : unsupported_option(step, p);
+    const bool is_usual = !step->is_kernel && p->dtype == DTYPE_F32 && p->d <= ATTENTION_MAX_D;
+    const char *const size = is_usual ? NULL : step_unsupported_size(step, p);
+    return size ? size : unsupported_option(step, p);
 }
 
 // ---- tiles --------------------------------------------------------------------------------------

@@ -192,11 +192,8 @@ enum dtype step_stored(const struct step *step, const struct attention *p);
 /* " 3", or blanks where the step has no number. */
 void step_number(const struct step_table *table, const struct step *step, char text[16]);
 
-/* The d that the step takes in this type. */
-const struct dims *step_dims(const struct step *step, enum dtype type);
-
-/* NULL, or "d = 40 (d is 64 or 128)". */
-const char *step_unsupported_d(const struct step *step, const struct attention *p);
+/* A type or a size that the step does not take: "d = 40 (d is 64 or 128)"; or NULL. */
+const char *step_unsupported_size(const struct step *step, const struct attention *p);
 
 /* A kernel's tile, and the bytes that it stores in full in its device's memory. */
 struct tile_size kernel_tile_size(const struct step *kernel, const struct attention *p,

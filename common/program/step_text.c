@@ -25,32 +25,6 @@ void step_list(const struct step_table *table, bool only_names, enum dtype type)
     }
 }
 
-const char *step_unsupported_d(const struct step *step, const struct attention *p)
-{
-    static char text[100];
-    const struct dims *dims = step_dims(step, p->dtype);
-    const size_t *only = dims->only;
-    char list[60] = "";
-    for (size_t k = 0; only[k]; k++) {
-        const size_t used = strlen(list);
-        if (only[k] == p->d)
-            return NULL;
-        snprintf(list + used, sizeof list - used, "%s%zu",
-                 k == 0        ? ""
-                 : only[k + 1] ? ", "
-                               : " or ",
-                 only[k]);
-    }
-    if (p->d <= dims->most)
-        return NULL;
-    if (dims->most)
-        snprintf(list, sizeof list, "at most %zu", dims->most);
-    const bool narrow = p->dtype != DTYPE_F32 && step_takes_type(step, DTYPE_F32);
-    snprintf(text, sizeof text, "d = %zu (d is %s%s%s)", p->d, list, narrow ? " with --dtype " : "",
-             narrow ? dtype_name(p->dtype) : "");
-    return text;
-}
-
 /* What a step takes that does not take the type it was given. */
 static const char *types_instead(const struct step *step)
 {
