@@ -243,7 +243,7 @@ TEST(npy, refuses_a_header_length_that_lies)
     refuses(lying_image(1, header, length + 24, "                        ", 24),
             "expected a header of plain text, found the byte 0x0A");
     refuses(lying_image(1, header, length + 4, data, sizeof data),
-            "expected a header of plain text, found the byte 0x00");
+            "expected a header of plain text, found the byte 0x0A");
     refuses(lying_image(1, header, length + 25, data, sizeof data),
             "expected a header of 83 bytes, found 82");
     refuses(lying_image(1, header, 65535, data, sizeof data),
