@@ -34,10 +34,8 @@ static const uint32_t POISON = 0x7FC0DEAD;
 
 void poison_fill(float *x, size_t n)
 {
-    for (size_t done = 0, more; done < n; done += more) {  // doubles what is filled
-        more = done == 0 ? 1 : done < n - done ? done : n - done;
-        memcpy(x + done, done == 0 ? (const void *)&POISON : x, more * sizeof *x);
-    }
+    for (size_t k = 0; k < n; k++)
+        memcpy(&x[k], &POISON, sizeof *x);
 }
 
 bool is_poison(float x)

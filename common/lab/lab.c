@@ -28,8 +28,8 @@ struct lab lab_open(const struct chapter *chapter, int argc, char **argv)
             step_list(*chapter->kernels, o->quiet, o->dtype);
         exit(report_finish());
     }
-    if (o->threads || getenv("OMP_NUM_THREADS"))
-        threads_begin(o->threads);
+    if (o->threads)
+        threads_use(o->threads);
     return lab;
 }
 
