@@ -3,7 +3,7 @@
 #include "common/lab/device_speed.h"
 #include "common/lab/lab.h"
 #include "common/lab/speed.h"
-#include "common/program/attention_files.h"
+#include "common/program/attention_load.h"
 #include "common/program/attention_report.h"
 
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 #include "common/program/attention_load.h"
 
-#include "common/program/attention_files.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -8,25 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- names --------------------------------------------------------------------------------------
-
-void step_number(const struct step_table *table, const struct step *step, char text[16])
-{
-    const size_t k = (size_t)(step - table->steps);
-    if (table->first < 0 || k + 1 == table->count)
-        snprintf(text, 16, "  ");
-    else
-        snprintf(text, 16, "%2zu", k + (size_t)table->first);
-}
-
 const struct step *step_named(const struct step_table *table, const char *name)
 {
-    for (const struct step *step = table->steps; step < table->steps + table->count; step++) {
-        char number[16];
-        step_number(table, step, number);
-        if (strcmp(step->name, name) == 0 || strcmp(number + strspn(number, " "), name) == 0)
+    for (const struct step *step = table->steps; step < table->steps + table->count; step++)
+        if (strcmp(step->name, name) == 0)
             return step;
-    }
     return NULL;
 }
 
@@ -43,8 +29,6 @@ const struct step *step_chosen(const struct step_table *table, const struct opti
         step_refuse(step, p, options, unsupported);
     return step;
 }
-
-// ---- what a step supports -----------------------------------------------------------------------
 
 static const char *unsupported_option(const struct step *step, const struct attention *p)
 {
@@ -74,8 +58,6 @@ const char *step_unsupported(const struct step *step, const struct attention *p)
     const char *const size = is_usual ? NULL : step_unsupported_size(step, p);
     return size ? size : unsupported_option(step, p);
 }
-
-// ---- tiles --------------------------------------------------------------------------------------
 
 struct tile_size step_size(const struct step *step, const struct options *options,
                            const struct attention *p)

@@ -137,7 +137,7 @@ struct step_table {
     int width;  // of the longest name
 };
 
-/* The step of this name or number; NULL if there is none. */
+/* The step of this name; NULL if there is none. */
 const struct step *step_named(const struct step_table *table, const char *name);
 
 /*
@@ -188,9 +188,6 @@ const char *step_formula(const struct step *step, const struct attention *p);
 enum dtype step_stored(const struct step *step, const struct attention *p);
 
 // ---- between its files -------------------------------------------------------------------------
-
-/* " 3", or blanks where the step has no number. */
-void step_number(const struct step_table *table, const struct step *step, char text[16]);
 
 /* A type or a size that the step does not take: "d = 40 (d is 64 or 128)"; or NULL. */
 const char *step_unsupported_size(const struct step *step, const struct attention *p);

@@ -5,6 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
+/* " 3", or blanks for the last step, and where steps have no numbers. */
+static void step_number(const struct step_table *table, const struct step *step, char text[16])
+{
+    const size_t k = (size_t)(step - table->steps);
+    if (table->first < 0 || k + 1 == table->count)
+        snprintf(text, 16, "  ");
+    else
+        snprintf(text, 16, "%2zu", k + (size_t)table->first);
+}
+
 void step_label(const struct step_table *table, const struct step *step, char text[32])
 {
     char number[16];
