@@ -1,32 +1,13 @@
 /*
  * Chapter 05 as a program: every step, what it reads and writes, and whether it is correct.
  */
-#include "04_flash_no_tiling/flash_no_tiling.h"
 #include "05_flash_tiled_cpu/fast/bench.h"
 #include "05_flash_tiled_cpu/program.h"
-#include "05_flash_tiled_cpu/steps/steps.h"
 #include "05_flash_tiled_cpu/steps/trace.h"
-#include "common/cpu/memory.h"
 #include "common/lab/speed.h"
 #include "common/measure/traffic.h"
 
 enum { FAST_N = 2048, FAST_SECONDS = 6, LADDER_N = 2048, LADDER_SECONDS = 10 };
-
-/* What the first step is compared with: chapter 04's rows, for problems that it supports. */
-static struct previous chapter_04(const struct lab *lab)
-{
-    const struct attention *p = &lab->input.p;
-    struct previous previous = { .name = "04 no tiling" };
-    if (p->dropout_threshold > 0)
-        return previous;
-    previous.of[0] = allocate(lab->check.count * p->d, sizeof(float), "chapter 04's O");
-    for (size_t k = 0; k < lab->check.count; k++) {
-        const size_t row = lab->check.rows[k], head = row / p->Nq;
-        flash_no_tiling_row(p, lab->x.Q, lab->x.K, lab->x.V, head / p->H, head % p->H, row % p->Nq,
-                            previous.of[0] + k * p->d, NULL);
-    }
-    return previous;
-}
 
 /* Exits if the chosen step lacks what the command line asks for. */
 static void check_requested(const struct options *o, const struct step *step,
@@ -40,12 +21,6 @@ static void check_requested(const struct options *o, const struct step *step,
         options_fail("--br", "%s takes its queries in groups that fit the vectors", step->name);
     if (step->stores & STORES_SCORES)
         extra_check("S and P", 2.0 * (double)p->Nq * (double)p->Nk);
-}
-
-/* The step in plain C that visits the same tiles as complete. */
-static const char *in_plain_c(const struct attention *p)
-{
-    return score_option(p) ? "softcap" : split_count(p) > 1 ? "split_kv" : "dropout";
 }
 
 static void run_steps(struct lab *lab)

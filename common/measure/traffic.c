@@ -256,7 +256,7 @@ size_t extra_fast_peak(void)
     return atomic_load(&fast.peak);
 }
 
-// ---- what watched code calls before each access --------------------------------------------------
+// ---- what watched code calls before each access ------------------------------------------------
 //
 // Compilers fix the names; with the thread sanitizer, its library has them.
 

@@ -1,4 +1,4 @@
-/* What differs for kernels: types and sizes of problems, tiles, and what is stored in slow memory. */
+/* What differs for kernels: types and sizes of problems, tiles, and what is stored. */
 #include "common/program/step.h"
 
 #include <stdio.h>
