@@ -131,20 +131,6 @@ void comparison_keep_worse(struct comparison *worst, struct comparison c)
     worst->difference.explained = explained;
 }
 
-struct difference difference_between_heads(const float *got, const struct exact *expected,
-                                           size_t heads, size_t rows, size_t cols)
-{
-    const size_t n = rows * cols;
-    struct comparison worst = { .with = NULL };
-    for (size_t first = 0; first < heads * n; first += n) {
-        struct difference d = difference_between(got + first, expected + first, rows, cols);
-        d.worst += first;
-        d.farthest += first;
-        comparison_keep_worse(&worst, (struct comparison){ .with = "a head", .difference = d });
-    }
-    return worst.difference;
-}
-
 double comparison_error(const struct comparison *c)
 {
     return c->difference.mismatched ? (double)NAN : c->difference.max_abs;

@@ -51,10 +51,6 @@ double larger_error(double a, double b);
 struct difference difference_between(const float *got, const struct exact *expected, size_t rows,
                                      size_t cols);
 
-/* Several heads in a row: the worst of them, with indices into the whole. */
-struct difference difference_between_heads(const float *got, const struct exact *expected,
-                                           size_t heads, size_t rows, size_t cols);
-
 /* False for NaN, unmatched infinities, unwritten elements, and errors above the limit. */
 bool is_explained(struct difference difference);
 

@@ -165,21 +165,13 @@ void previous_free(struct previous *previous)
     *previous = (struct previous){ .name = NULL };
 }
 
-/* Takes what a step has written: forward the checked rows, backward x's gradients. */
-static struct previous previous_keep(const struct lab *lab, const struct step *step,
-                                     struct tensors *x)
+struct previous previous_keep(const struct lab *lab, const struct step *step, struct tensors *x)
 {
     struct previous previous = { .name = step->name, .of = { x->dQ, x->dK, x->dV } };
     x->dQ = x->dK = x->dV = NULL;
     if (!lab->chapter->backward)
         previous.of[0] = attention_check_rows(&lab->check, x->O, lab->input.p.d);
     return previous;
-}
-
-void lab_keep_as_before(struct lab *lab, const struct step *step)
-{
-    previous_free(&lab->before);
-    lab->before = previous_keep(lab, step, &lab->x);
 }
 
 const char *lab_unsupported(const struct lab *lab, const struct step *step)
@@ -263,9 +255,7 @@ bool lab_begins(const struct lab *lab)
 void lab_check(struct lab *lab, const struct step *step)
 {
     if (!lab->only) {
-        table_row(lab, step, lab_compare(lab, step, lab->x, &lab->before, false));
-        if (lab->chapter->backward || step->supports & SUPPORTS_LSE)
-            lab_keep_as_before(lab, step);
+        table_check(lab, step);
         return;
     }
     struct previous before = { .name = NULL };

@@ -138,6 +138,9 @@ const struct step *lab_step_before(const struct lab *lab, const struct step *ste
 struct previous lab_run_before(const struct lab *lab, const struct step *step);
 void previous_free(struct previous *previous);
 
+/* Takes what a step has written: forward the checked rows, backward x's gradients. */
+struct previous previous_keep(const struct lab *lab, const struct step *step, struct tensors *x);
+
 /* Keeps what the step has written; later ones are compared with it. */
 void lab_keep_as_before(struct lab *lab, const struct step *step);
 
@@ -155,8 +158,7 @@ const char *kernel_csv_columns(void);
 void kernel_table_notes(const struct lab *lab);
 
 void table_begin(struct lab *lab);
-void table_row(struct lab *lab, const struct step *step, struct attention_errors errors);
-void table_end(struct lab *lab);
+void table_check(struct lab *lab, const struct step *step);
 
 /*
  * The first step from this one on that supports the problem; the table notes why others do not.

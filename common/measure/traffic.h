@@ -27,7 +27,7 @@ struct traffic {
 /* Clears arrays, counts, and the peak of extra memory. */
 void traffic_reset(void);
 
-/* Instruments `array`, which must not overlap another. */
+/* Counts the accesses to `array`, which must not overlap another. */
 void traffic_watch(const char *name, const float *array, size_t count);
 
 /* The counts of the array `name`, which must exist, or of all. */
