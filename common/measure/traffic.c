@@ -57,22 +57,28 @@ static struct traffic *array_at(const void *element)
     return NULL;
 }
 
-static void count_access(const void *at, size_t bytes, bool writes, bool aligned,
-                         const void *instruction)
+/* Returns whether it is in an array that is counted. */
+static bool counted(const void *at, size_t elements, bool writes)
 {
-    (void)aligned, (void)instruction;
     struct traffic *t = array_at(at);
-    if (t) {
-        *(writes ? &t->stores : &t->loads) += bytes / sizeof(float);
-        return;
-    }
-    gaps[1] = gaps[0];
-    gaps[0] = gap_around((uintptr_t)at);
+    if (t)
+        *(writes ? &t->stores : &t->loads) += elements;
+    return t;
 }
 
 void traffic_count(const void *element, bool writes)
 {
-    count_access(element, sizeof(float), writes, true, NULL);
+    counted(element, 1, writes);
+}
+
+static void count_access(const void *at, size_t bytes, bool writes, bool aligned,
+                         const void *instruction)
+{
+    (void)aligned, (void)instruction;
+    if (counted(at, bytes / sizeof(float), writes))
+        return;
+    gaps[1] = gaps[0];
+    gaps[0] = gap_around((uintptr_t)at);
 }
 
 static watcher *watching = count_access;
