@@ -17,7 +17,7 @@ extern "C" {
  */
 void *allocate(size_t count, size_t size, const char *what);
 
-/* Bytes of physical memory; 0 if unknown. */
+/* Bytes of physical memory; 0 or less if unknown. */
 double memory_of_machine(void);
 
 /* In messages; "course" until options_parse. */

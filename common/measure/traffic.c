@@ -196,7 +196,7 @@ void extra_check(const char *name, double count)
 {
     const double held = (double)(atomic_load(&slow.held) + atomic_load(&fast.held));
     const double needs = held + count * sizeof(float), has = memory_of_machine();
-    if (needs > has) {
+    if (has > 0.0 && needs > has) {
         fprintf(stderr,
                 "%s: out of memory: with %s it needs %.1f GB, and this machine has %.1f GB\n",
                 program_name, name, 1e-9 * needs, 1e-9 * has);
