@@ -305,10 +305,10 @@ ACCESSES(16)
 RANGE(__tsan_read_range, false)
 RANGE(__tsan_write_range, true)
 
-/* clang calls these for copies; WATCH_FLAGS gives memcpy and the others in the source these names. */
-#define COPY(copy)                                                       \
-    void *__tsan_##copy(void *to, const void *from, size_t bytes);       \
-    void *__tsan_##copy(void *to, const void *from, size_t bytes)        \
+/* Copies, from clang or from the source (WATCH_FLAGS). */
+#define COPY(prefix, copy)                                               \
+    void *prefix##copy(void *to, const void *from, size_t bytes);        \
+    void *prefix##copy(void *to, const void *from, size_t bytes)         \
     {                                                                    \
         if (bytes > 0) {                                                 \
             saw(from, bytes, false, false, __builtin_return_address(0)); \
@@ -316,16 +316,20 @@ RANGE(__tsan_write_range, true)
         }                                                                \
         return copy(to, from, bytes);                                    \
     }
-COPY(memcpy)
-COPY(memmove)
-
-void *__tsan_memset(void *to, int value, size_t bytes);
-void *__tsan_memset(void *to, int value, size_t bytes)
-{
-    if (bytes > 0)
-        saw(to, bytes, true, false, __builtin_return_address(0));
-    return memset(to, value, bytes);
-}
+#define FILL(prefix)                                                  \
+    void *prefix##memset(void *to, int value, size_t bytes);          \
+    void *prefix##memset(void *to, int value, size_t bytes)           \
+    {                                                                 \
+        if (bytes > 0)                                                \
+            saw(to, bytes, true, false, __builtin_return_address(0)); \
+        return memset(to, value, bytes);                              \
+    }
+COPY(__tsan_, memcpy)
+COPY(__tsan_, memmove)
+FILL(__tsan_)
+COPY(watch_, memcpy)
+COPY(watch_, memmove)
+FILL(watch_)
 
 #define NOTHING(name, argument) \
     void name(argument);        \

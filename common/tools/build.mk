@@ -36,7 +36,7 @@ OPENMP := $(shell printf '$(HASH)include <omp.h>\nint main(void){return omp_get_
 # option a read before a write to the same address. It excludes other sanitizers. Without -fsanitize=thread,
 # or with WATCH=no, nothing is counted.
 THREADED := -fsanitize=thread#   its calls before each access; common/tools/wasm.mk has another spelling
-COUNTING := -fno-builtin -fno-sanitize=all $(THREADED) $(foreach f,memcpy memmove memset,-D$f=__tsan_$f) \
+COUNTING := -fno-builtin -fno-sanitize=all $(THREADED) $(foreach f,memcpy memmove memset,-D$f=watch_$f) \
             $(if $(IS_CLANG),-mllvm -tsan-instrument-read-before-write=1)
 NM       := nm
 WATCH    := $(shell echo 'int f(int *x) { return *x; }' | $(CC) $(COUNTING) -S -x c - -o /dev/null >/dev/null 2>&1 && echo yes || echo no)
