@@ -1,4 +1,4 @@
-/* LANES elements at a time, with fast_exp. */
+/* LANES independent sums: compilers may not reorder a sum to vectorise it. */
 #include "01_standard_softmax/standard_softmax.h"
 #include "common/cpu/fast_exp.h"
 
@@ -7,7 +7,7 @@ void standard_softmax_lanes(const float *restrict x, float *restrict y, size_t n
     // BEGIN LATER passes
     const size_t whole = n - n % LANES;
     float sum[LANES] = { 0.0f }, l = 0.0f;
-    for (size_t j = 0; j < whole; j += LANES)  // pass 1: the sum
+    for (size_t j = 0; j < whole; j += LANES)
         for (size_t k = 0; k < LANES; k++)
             sum[k] += fast_exp(x[j + k]);
     for (size_t j = whole; j < n; j++)
@@ -15,7 +15,7 @@ void standard_softmax_lanes(const float *restrict x, float *restrict y, size_t n
     for (size_t k = 0; k < LANES; k++)
         l += sum[k];
 
-    for (size_t j = 0; j < n; j++)  // pass 2: normalise
+    for (size_t j = 0; j < n; j++)
         y[j] = fast_exp(x[j]) / l;
     // END LATER
     // STUB: standard_softmax(x, y, n);

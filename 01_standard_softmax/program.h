@@ -3,14 +3,14 @@
 
 #include "common/program/scores.h"
 
-/* For --trace. */
+/* For --trace; n <= SCORES_TRACE. */
 void show_row(const float *x, size_t n);
 void show_examples(void);
 
-/* With the rows that come out without numbers. */
+/* Prints the range of x; counts rows of y that are not finite. Overwrites y. */
 void show_input(const struct scores *scores);
 
-/* Scales the scores until a row overflows; shifts them until rows underflow. */
+/* Scales the scores until a row overflows; then subtracts 200. */
 void show_breaking(const struct scores *scores);
 
 #endif

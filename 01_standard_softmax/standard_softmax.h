@@ -11,7 +11,7 @@
 
 void standard_softmax(const float *x, float *y, size_t n);
 
-/* Vectorised, for --bench. y must not overlap x. */
+/* Vectorised, for --bench. */
 void standard_softmax_lanes(const float *restrict x, float *restrict y, size_t n);
 
 #endif

@@ -1,6 +1,3 @@
-/*
- * The formula by hand, and where float32 breaks it.
- */
 #include "01_standard_softmax/program.h"
 #include "01_standard_softmax/standard_softmax.h"
 #include "common/program/report.h"
@@ -32,7 +29,7 @@ void show_examples(void)
     show_row((const float[]){ -200, -201, -202 }, 3);
 }
 
-static size_t rows_without_numbers(const struct scores *scores, size_t *first)
+static size_t count_not_finite(const struct scores *scores, size_t *first)
 {
     scores_each_row(scores, standard_softmax);
     return scores_not_finite(scores, first);
@@ -42,7 +39,7 @@ void show_input(const struct scores *scores)
 {
     const size_t n = scores->rows * scores->cols;
     float low = INFINITY, high = -INFINITY;
-    size_t first, bad = rows_without_numbers(scores, &first);
+    size_t first, bad = count_not_finite(scores, &first);
     for (size_t i = 0; i < n; i++) {
         low = fminf(low, scores->x[i]);
         high = fmaxf(high, scores->x[i]);
@@ -55,11 +52,11 @@ void show_input(const struct scores *scores)
                     bad == 1 ? "" : "s", scores->rows, first);
 }
 
-/* rows_without_numbers of factor * scores + shift. */
-static size_t try(const struct scores *scores, float factor, float shift, size_t *first)
+static size_t count_not_finite_changed(const struct scores *scores, float factor, float shift,
+                                       size_t *first)
 {
     struct scores changed = scores_changed(scores, factor, shift);
-    const size_t bad = rows_without_numbers(&changed, first);
+    const size_t bad = count_not_finite(&changed, first);
     scores_free(&changed);
     return bad;
 }
@@ -68,7 +65,8 @@ void show_breaking(const struct scores *scores)
 {
     size_t row = 0, largest = 0;
     int hundredths = 100;
-    while (hundredths < 10000 && !try(scores, 0.01f * (float)hundredths, 0.0f, &row))
+    while (hundredths < 10000 &&
+           !count_not_finite_changed(scores, 0.01f * (float)hundredths, 0.0f, &row))
         hundredths++;
     for (size_t j = 0; j < scores->cols; j++)
         if (scores->x[row * scores->cols + j] > scores->x[row * scores->cols + largest])
@@ -78,6 +76,6 @@ void show_breaking(const struct scores *scores)
     report_line("times %.2f  row %zu, column %zu: %.4g becomes %.4g, and its e^x is %g",
                 (double)factor, row, largest, (double)score, (double)(factor * score),
                 (double)expf(factor * score));
-    const size_t bad = try(scores, 1.0f, -200.0f, &row);
+    const size_t bad = count_not_finite_changed(scores, 1.0f, -200.0f, &row);
     report_line("minus 200   %zu of %zu rows are NaN", bad, scores->rows);
 }

@@ -7,7 +7,7 @@
  *
  * In exact arithmetic m cancels. In float32 no exponent is above 0, and l lies between 1 and n.
  *
- * Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018, Algorithm 2.
+ * Milakov and Gimelshein, 2018 (chapter 01), Algorithm 2.
  */
 #include "02_safe_softmax/safe_softmax.h"
 

@@ -10,7 +10,7 @@
 
 void safe_softmax(const float *x, float *y, size_t n);
 
-/* Vectorised, for --bench. y must not overlap x. */
+/* Vectorised, for --bench. */
 void safe_softmax_lanes(const float *restrict x, float *restrict y, size_t n);
 
 #endif

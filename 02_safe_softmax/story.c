@@ -1,6 +1,3 @@
-/*
- * What subtracting the maximum does, by hand and on the real scores.
- */
 #include "01_standard_softmax/standard_softmax.h"
 #include "02_safe_softmax/program.h"
 #include "02_safe_softmax/safe_softmax.h"

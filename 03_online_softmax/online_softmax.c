@@ -6,8 +6,7 @@
  *
  * When the maximum grows, all terms of l are rescaled by one common factor, e^{m_old - m_new}.
  *
- * Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018, Algorithm 3 (their d
- * is our l).
+ * Milakov and Gimelshein, 2018 (chapter 01), Algorithm 3; their d is our l.
  */
 #include "03_online_softmax/online_softmax.h"
 

@@ -12,7 +12,7 @@
 
 void online_softmax(const float *x, float *y, size_t n);
 
-/* Vectorised, for --bench. y must not overlap x. */
+/* Vectorised, for --bench. */
 void online_softmax_lanes(const float *restrict x, float *restrict y, size_t n);
 
 /* The first pass, over n scores. */

@@ -3,11 +3,11 @@
 
 #include "common/program/scores.h"
 
-/* For --trace. */
+/* For --trace; n <= SCORES_TRACE. */
 void show_row(const float *x, size_t n);
 void show_examples(void);
 
-/* With how often the recurrence rescales, and every row merged from blocks. */
+/* Counts rises of the maximum; checks merged blocks of every row. */
 void show_input(const struct scores *scores);
 
 #endif

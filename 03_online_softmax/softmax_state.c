@@ -5,7 +5,8 @@
  *     l = l_a e^{m_a - m} + l_b e^{m_b - m}
  *
  * Merging is commutative and associative, with identity (-inf, 0): a monoid. So a row can be split
- * over tiles, threads, warps or machines. A single score x is a block with the state (x, 1).
+ * over tiles, threads, warps or machines. A block of one score x has the state (x, 1), or (-inf, 0)
+ * if x = -inf: masked scores add nothing.
  */
 #include "03_online_softmax/softmax_state.h"
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stddef.h>
 
-/* m = max of the scores, l = sum of e^{x - m}. */
+/* m = max of the scores, l = sum of e^{x - m}; (-inf, 0) without scores, or if all are -inf. */
 struct softmax_state {
     float m, l;
 };
@@ -12,7 +12,7 @@ struct softmax_state {
 /* The identity of softmax_merge. */
 static const struct softmax_state SOFTMAX_EMPTY = { -INFINITY, 0.0f };
 
-/* e^{x - m} for x <= m. It is 0 for x = -inf, even if m = -inf. */
+/* e^{x - m} for x <= m. It is 0 for x = -inf, even if m = -inf, where x - m is NaN. */
 static inline float exp_minus(float x, float m)
 {
     return x == -INFINITY ? 0.0f : expf(x - m);

@@ -1,6 +1,3 @@
-/*
- * The recurrence by hand, blocks merged, and the real scores.
- */
 #include "03_online_softmax/online_softmax.h"
 #include "03_online_softmax/program.h"
 #include "03_online_softmax/softmax_state.h"
@@ -59,7 +56,7 @@ static void merge_blocks(void)
                      (double)so_far.l, (double)row.m, (double)row.l);
 }
 
-static struct softmax_state in_blocks(const float *x, size_t n, size_t block)
+static struct softmax_state state_of_merged_blocks(const float *x, size_t n, size_t block)
 {
     struct softmax_state merged = SOFTMAX_EMPTY;
     for (size_t j = 0; j < n; j += block)
@@ -83,7 +80,7 @@ static void check_merging(const struct scores *scores)
     for (size_t i = 0; i < scores->rows; i++) {
         const float *x = scores->x + i * scores->cols;
         const struct softmax_state row = online_statistics(x, scores->cols);
-        const struct softmax_state merged = in_blocks(x, scores->cols, BLOCK);
+        const struct softmax_state merged = state_of_merged_blocks(x, scores->cols, BLOCK);
         if (isnan(row.l) && isnan(merged.l))
             continue;
         const double error = fabs((double)merged.l - (double)row.l) / fmax(1.0, (double)row.l);
@@ -102,12 +99,12 @@ static void check_merging(const struct scores *scores)
 
 void show_input(const struct scores *scores)
 {
-    size_t moves = 0;
+    size_t rises = 0;
     for (size_t i = 0; i < scores->rows; i++) {
         float m = -INFINITY;
         for (size_t j = 0; j < scores->cols; j++) {
             const float x_j = scores->x[i * scores->cols + j];
-            moves += j > 0 && x_j > m;
+            rises += j > 0 && x_j > m;
             m = fmaxf(m, x_j);
         }
     }
@@ -115,7 +112,7 @@ void show_input(const struct scores *scores)
     report_line("%s", scores->origin);
     report_line("on average, the maximum rises %.1f times after the first; %.1f %% of factors "
                 "are 1",
-                (double)moves / (double)scores->rows,
-                100.0 - 100.0 * (double)moves / (double)(scores->rows * (scores->cols - 1)));
+                (double)rises / (double)scores->rows,
+                100.0 - 100.0 * (double)rises / (double)(scores->rows * (scores->cols - 1)));
     check_merging(scores);
 }

@@ -1,7 +1,5 @@
 /*
- * Attention of all rows.                      2 d for each visible pair, and 2 Nq d + Nq
- *
- * Rows are independent: batches, heads and queries are three loops.
+ * Attention of all rows.                            2 d accesses per visible pair + 2 Nq d + Nq
  *
  * lse = m + ln l is all that a backward pass needs.
  */

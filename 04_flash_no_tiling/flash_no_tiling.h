@@ -5,8 +5,8 @@
 
 /*
  * O (B, H, Nq, d) and, unless it is NULL, lse (B, H, Nq), for the problem p: grouped heads, Nq !=
- * Nk, causal, a window and masks, but no dropout; d at most 256. Masked keys are not read. A query
- * without keys has O = 0 and lse = -inf. O may be Q.
+ * Nk, causal, a window and masks, but no dropout or softcap; d at most 256. Masked keys are not
+ * read. A query without keys has O = 0 and lse = -inf. O may be Q.
  */
 void flash_no_tiling(const struct attention *p, const float *Q, const float *K, const float *V,
                      float *O, float *lse);

@@ -12,7 +12,7 @@ struct flash_row {
     float o[ATTENTION_MAX_D];
 };
 
-/* Loads the query, d elements, and clears m, l and o. */
+/* Loads the query, d <= ATTENTION_MAX_D elements; m = -inf, l = 0, o = 0. */
 void flash_row_begin(struct flash_row *row, const float *q, size_t d);
 
 /* Processes one key and its value, d elements each. The score is scale q.k. */

@@ -1,9 +1,6 @@
 /*
  * Kernel fusion: k steps in one pass load and store the array once, not k times.
  *                                                        unfused 3n + 3n, fused n + n accesses
- *
- * Softmax needs a whole row before it can write anything; chapter 03's recurrence removes that
- * obstacle.
  */
 #include "04_flash_no_tiling/fusion.h"
 

@@ -1,5 +1,6 @@
 /*
- * Chapter 04 as a program: attention in one pass, counted, and verified, also against standard attention.
+ * Chapter 04 as a program: attention in one pass, counted, and verified, also against standard
+ * attention.
  */
 #include "04_flash_no_tiling/flash_no_tiling.h"
 #include "04_flash_no_tiling/program.h"
@@ -13,12 +14,12 @@
 DECLARE_WATCHED(flash_no_tiling_row);
 
 static void each_row(const struct attention *p, struct tensors x,
-                     __typeof__(flash_no_tiling_row) *row_of)
+                     __typeof__(flash_no_tiling_row) *process_row)
 {
     const size_t rows = attention_rows(p);
     for (size_t row = 0; row < rows; row++)
-        row_of(p, x.Q, x.K, x.V, row / p->Nq / p->H, row / p->Nq % p->H, row % p->Nq,
-               x.O + row * p->d, x.lse + row);
+        process_row(p, x.Q, x.K, x.V, row / p->Nq / p->H, row / p->Nq % p->H, row % p->Nq,
+                    x.O + row * p->d, x.lse + row);
 }
 
 static void one_pass(const struct attention *p, struct tile_size size, struct tensors x)
@@ -71,8 +72,8 @@ static const struct chapter chapter = {
 };
 
 /*
- * Standard attention in the checked rows, of heads without masks; NaN in others. None for a large
- * problem.
+ * What the result is compared with: standard attention, poison in heads with masks, which it does
+ * not support. None for a large problem, of which only some rows are checked.
  */
 static struct previous standard_rows(const struct lab *lab)
 {

@@ -8,10 +8,10 @@
 void tell_screen(void);
 int tell_part(const struct options *options);
 
-/* m, l and o after each key of each row. Exits if the problem is not small. */
+/* For --trace. Exits if the problem is not small. */
 void trace_rows(const struct attention_input *input);
 
-/* One pass against three, N = 256 to 8192. */
+/* One pass against three, N = 256 to 8192; csv may be NULL. */
 void bench_against_standard(const char *csv);
 
 #endif

@@ -1,6 +1,3 @@
-/*
- * Six words by hand; --story, --trace and --bench.
- */
 #include "common/program/story.h"
 #include "02_safe_softmax/safe_softmax.h"
 #include "04_flash_no_tiling/flash_no_tiling.h"
@@ -69,7 +66,6 @@ static void words_line(const char *what, const char *format, const float *x)
     report_line("%-12s%s", what, text);
 }
 
-/* One query of six by the formula. */
 static void six_words(void)
 {
     const float *const q = word_Q + QUERY * WIDTH;
@@ -109,6 +105,7 @@ static void one_pass_by_hand(void)
 DECLARE_WATCHED(standard_attention);
 DECLARE_WATCHED(flash_no_tiling_row);
 
+/* n elements each. */
 static void watch_all(const struct attention_input *input, const float *O, size_t n)
 {
     traffic_reset();
@@ -124,7 +121,7 @@ static size_t accesses(void)
 }
 
 /* On the first text of the real input, unmasked. */
-static void standard(void)
+static void compare_accesses(void)
 {
     const struct options none = { .window_left = -1, .window_right = -1 };
     struct attention_input input = attention_input_load(&none);
@@ -165,8 +162,8 @@ int tell_part(const struct options *options)
     static const struct story_part parts[] = {
         { "words", "attention of six words by the formula", six_words, false },
         { "one_pass", "the same for one query, key by key", one_pass_by_hand, false },
-        { "standard", "accesses and memory of standard attention, and of one pass", standard,
-          true },
+        { "standard", "accesses and memory of standard attention, and of one pass",
+          compare_accesses, true },
     };
     return story_tell(options, parts, sizeof parts / sizeof parts[0]);
 }

@@ -46,9 +46,9 @@ void predict_fa1(const struct attention *p, struct tile_size size, struct access
     accesses_add(a, "lse stores", rows, "Nq");
 }
 
-/* Q in the outer loop: `keys` keys of all the tiles that are not skipped. */
-static void with_keys(const struct attention *p, size_t keys, const char *formula,
-                      struct accesses *a)
+/* For an outer loop over Q. `keys`: the keys of all tiles that are not skipped, of all heads. */
+static void predict_outer_q(const struct attention *p, size_t keys, const char *formula,
+                            struct accesses *a)
 {
     const size_t rows = attention_rows(p);
     accesses_add(a, "Q loads", rows * p->d, "Nq d");
@@ -61,13 +61,13 @@ static void with_keys(const struct attention *p, size_t keys, const char *formul
 void predict_fa2(const struct attention *p, struct tile_size size, struct accesses *a)
 {
     a->tiles = count_tiles(p, size);
-    with_keys(p, p->B * p->H * ceil_div(p->Nq, size.Br) * p->Nk, "Tr Nk d", a);
+    predict_outer_q(p, p->B * p->H * ceil_div(p->Nq, size.Br) * p->Nk, "Tr Nk d", a);
 }
 
 void predict_masks(const struct attention *p, struct tile_size size, struct accesses *a)
 {
     a->tiles = count_tiles(p, size);
-    with_keys(p, a->tiles.keys, "tiles' keys d", a);
+    predict_outer_q(p, a->tiles.keys, "tiles' keys d", a);
 }
 
 void predict_complete(const struct attention *p, struct tile_size size, struct accesses *a)

@@ -1,5 +1,6 @@
 /*
- * The parts of chapter 05's program: its steps, and what its main calls besides the lab (common/lab/lab.h).
+ * The parts of chapter 05's program: its steps, and what its main calls besides the lab
+ * (common/lab/lab.h).
  */
 #ifndef FLASH_TILED_PROGRAM_H
 #define FLASH_TILED_PROGRAM_H
@@ -16,7 +17,7 @@ struct previous chapter_04(const struct lab *lab);
 /* The step in plain C that visits the same tiles as complete. */
 const char *in_plain_c(const struct attention *p);
 
-/* predict.c: the tiles and accesses of each way of going through the tiles. */
+/* predict.c: a step's accesses by their formulas, with its tiles. */
 void predict_standard(const struct attention *p, struct tile_size size, struct accesses *a);
 void predict_block_matmul(const struct attention *p, struct tile_size size, struct accesses *a);
 void predict_fa1(const struct attention *p, struct tile_size size, struct accesses *a);

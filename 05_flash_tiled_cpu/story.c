@@ -1,5 +1,6 @@
 /*
- * What chapter 05 shows besides its input: fa1 by hand and the first steps, and by --story the rest of its pages.
+ * What chapter 05 shows besides its input: fa1 by hand and the first steps, and by --story the rest
+ * of its pages.
  */
 #include "common/program/story.h"
 #include "05_flash_tiled_cpu/program.h"
@@ -55,7 +56,7 @@ static size_t counted(const char *name, const struct attention_input *input, str
 }
 
 /* The accesses that the closed forms give for one head of N queries and keys. */
-static double form_of(const char *name, double N, double d, struct tile_size size)
+static double closed_form(const char *name, double N, double d, struct tile_size size)
 {
     const double Tr = ceil(N / (double)size.Br), Tc = ceil(N / (double)size.Bc);
     if (strcmp(name, "standard") == 0)
@@ -70,8 +71,8 @@ static size_t crossing(const char *name, size_t d)
 {
     const double N = 1 << 20;
     size_t M = 64 * d * d;
-    while (M > d && form_of(name, N, (double)d, step(name)->size(M, d)) <
-                        form_of("standard", N, (double)d, standard_size(M, d)))
+    while (M > d && closed_form(name, N, (double)d, step(name)->size(M, d)) <
+                        closed_form("standard", N, (double)d, standard_size(M, d)))
         M--;
     return M + 1;
 }
@@ -104,7 +105,10 @@ static void theorem_2(void)
     attention_input_free(&input);
 }
 
-/* Maximum, exponential, rescaling and the like, for a pair of N by N: of each score, and of each row of a tile. */
+/*
+ * Operations per query-key pair besides the products, with N queries and keys: maximum, exponential
+ * and the like per score, rescaling per row of a tile.
+ */
 static double other_operations(const char *name, double N, double d, struct tile_size size)
 {
     const double Tc = ceil(N / (double)size.Bc);
@@ -144,9 +148,9 @@ static void operations_and_memory(void)
     }
 }
 
-// ---- masks, dropout, splits ----------------------------------------------------------------------
+// ---- masks, dropout, splits ---------------------------------------------------------------------
 
-/* Reports it if the step's result is wrong. */
+/* Reports an error if the step's result on tiles of 32 by 32 is wrong. */
 static void must_be_right(const char *name, const struct attention_input *input)
 {
     const struct options tiles = { .br = 32, .bc = 32 };
@@ -157,7 +161,7 @@ static void must_be_right(const char *name, const struct attention_input *input)
     attention_check_end(&lab.check);  // the input is not its own
 }
 
-static void print_mask(const char *what, struct attention_input *input, size_t whole)
+static void print_mask(const char *what, struct attention_input *input, size_t unmasked)
 {
     must_be_right("masks", input);
     const struct tile_size size = { 32, 32 };
@@ -167,7 +171,8 @@ static void print_mask(const char *what, struct attention_input *input, size_t w
     char text[32];
     report_line("%-22s %7.1f %% %8zu %8zu %8zu %12s %8.2f", what, 100.0 * (double)pairs / most,
                 tiles.of_kind[TILE_FULL], tiles.of_kind[TILE_PARTIAL], tiles.of_kind[TILE_SKIPPED],
-                report_number(accesses, text), whole ? (double)accesses / (double)whole : 1.0);
+                report_number(accesses, text),
+                unmasked ? (double)accesses / (double)unmasked : 1.0);
 }
 
 static void show_masks(void)
@@ -180,12 +185,12 @@ static void show_masks(void)
     report_line("N = %d, d = %d, tiles of 32 by 32", N, D);
     report_line("%-22s %9s %8s %8s %8s %12s %8s", "", "pairs", "full", "partial", "skipped",
                 "accesses", "of all");
-    const size_t whole = counted("masks", &input, (struct tile_size){ 32, 32 });
-    print_mask("none", &input, whole);
+    const size_t unmasked = counted("masks", &input, (struct tile_size){ 32, 32 });
+    print_mask("none", &input, unmasked);
     p->causal = true;
-    print_mask("--causal", &input, whole);
+    print_mask("--causal", &input, unmasked);
     p->window_left = 64;
-    print_mask("--causal --window 64,0", &input, whole);
+    print_mask("--causal --window 64,0", &input, unmasked);
     p->causal = false;
     p->window_left = -1;
     p->block_mask = blocks;
@@ -194,7 +199,7 @@ static void show_masks(void)
         char what[40];
         block_mask_random(blocks, p, densities[k], 1);
         snprintf(what, sizeof what, "random:%g:1", densities[k]);
-        print_mask(what, &input, whole);
+        print_mask(what, &input, unmasked);
     }
     attention_input_free(&input);
 }
@@ -241,15 +246,16 @@ static void show_dropout(void)
 
 enum { BIAS_N = 256, BIAS_D = 64, BIAS_H = 8, BIAS_KEY_HEADS = 2, BIAS_COLUMNS = 2 };
 
-/* ALiBi's: of query head h, not of the keys that it shares with others. */
+/* ALiBi's slope of query head h. */
 static float slope_of(size_t h)
 {
     return exp2f(-8.0f * (float)(h + 1) / (float)BIAS_H);
 }
 
 /*
- * The bias slope (j - i) as two more columns of Q, K and V: (slope / scale, -i slope / scale) of a query, (j, 1) of a key, 0 of
- * a value. They come first, so that their sum is exact before the dot product is added to it.
+ * The bias slope (j - i) as two more columns of Q, K and V: (slope / scale, -i slope / scale) of a
+ * query, (j, 1) of a key, 0 of a value. They come first, so that their sum is exact before the dot
+ * product is added to it.
  */
 static struct attention_input with_bias(const struct attention_input *input)
 {
@@ -294,7 +300,7 @@ static void biased_row(const struct attention_input *input, size_t h, size_t i, 
     }
 }
 
-/* The error of the step with the columns against the formula. */
+/* The largest error in O of complete with the columns, against biased_row. */
 static double error_of_columns(const struct attention_input *input,
                                const struct attention_input *more, struct tile_size size)
 {
@@ -313,7 +319,8 @@ static double error_of_columns(const struct attention_input *input,
 }
 
 /*
- * What a kernel reads of a bias that is a matrix (H, Nq, Nk): all of each tile that is not skipped.
+ * The elements of a bias matrix (H, Nq, Nk) that a step would load: all of each tile that is not
+ * skipped.
  */
 static size_t loads_of_matrix(const struct attention *p, struct tile_size size)
 {
@@ -393,7 +400,7 @@ static void show_splits(void)
     attention_input_free(&input);
 }
 
-// ---- the first steps ----------------------------------------------------------------------------------
+// ---- the first steps ----------------------------------------------------------------------------
 
 /*
  * Steps standard to masks on the first text of the real input, which has no padding, so all support

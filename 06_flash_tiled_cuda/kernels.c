@@ -11,17 +11,20 @@
 
 // ---- grids and tiles ----------------------------------------------------------------------------
 
+/* Of naive_scores: 16 x 16 threads, one per element of S. It has no tiles. */
 static struct kernel_shape shape_naive(const struct attention *p)
 {
     return (struct kernel_shape){ p->B * p->H * ceil_div(p->Nq, 16) * ceil_div(p->Nk, 16), 256, 1,
                                   1 };
 }
 
+/* One block per head. */
 static struct kernel_shape shape_fa1(const struct attention *p)
 {
     return (struct kernel_shape){ p->B * p->H, 256, FA1_BR, FA1_BC(p->d) };
 }
 
+/* The others have a block per Br queries of a head. */
 static struct kernel_shape shape_fa2(const struct attention *p)
 {
     const size_t Br = FA2_BR(p->d);
@@ -40,12 +43,14 @@ static struct kernel_shape shape_tensor(const struct attention *p)
     return (struct kernel_shape){ blocks, 128, TENSOR_BR, TENSOR_BC(p->d) };
 }
 
+/* Two warpgroups of 64 queries. */
 static struct kernel_shape shape_hopper(const struct attention *p)
 {
     const size_t blocks = p->B * p->H * ceil_div(p->Nq, TENSOR_BR);
     return (struct kernel_shape){ blocks, 256, TENSOR_BR, HOPPER_BC };
 }
 
+/* For persistent, `blocks` counts tiles; step_blocks limits it to the multiprocessors. */
 static struct kernel_shape shape_roles(const struct attention *p)
 {
     struct kernel_shape shape = shape_hopper(p);
@@ -53,12 +58,14 @@ static struct kernel_shape shape_roles(const struct attention *p)
     return shape;
 }
 
+/* A warpgroup of 128 threads per 64 queries, and the producer. */
 static struct kernel_shape shape_store(const struct attention *p)
 {
     const size_t Br = STORE_BR(p->d), blocks = p->B * p->H * ceil_div(p->Nq, Br);
     return (struct kernel_shape){ blocks, 2 * Br + 128, Br, STORE_BC(p->d, p->causal) };
 }
 
+/* exp2 to rescale have fewer keys than mma for d = 128 (tiles.h). */
 static struct kernel_shape shape_power(const struct attention *p)
 {
     struct kernel_shape shape = shape_tensor(p);
@@ -66,8 +73,8 @@ static struct kernel_shape shape_power(const struct attention *p)
     return shape;
 }
 
-// The first tile of each d is the kernel's own: tiles.h.
-#define TILE(d, Br, Bc, bands, blocks) { d, Br, Bc, 32 * (Br) / (16 * (bands)) },
+// The first tile of each d is the default (tiles.h). A warp has M_tiles times 16 queries.
+#define TILE(d, Br, Bc, M_tiles, blocks) { d, Br, Bc, 32 * (Br) / (16 * (M_tiles)) },
 static const struct kernel_tile budget_tiles[] = { BUDGET_TILES(TILE){ 0 } };
 static const struct kernel_tile complete_tiles[] = { COMPLETE16_TILES(TILE){ 0 } };
 

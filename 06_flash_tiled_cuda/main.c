@@ -17,7 +17,10 @@ static const struct ladder_shape shapes_16[] = {
     { 32, 8192, 128 }, { 32, 16384, 64 }, { 32, 16384, 128 },
 };
 
-/* Besides the kernel before, each is compared with chapter 05's complete, in the rows that are checked. */
+/*
+ * Each kernel is compared with the previous one and with chapter 05's complete: we keep O of its
+ * checked rows.
+ */
 static void compare_with_05(struct lab *lab)
 {
     const struct attention *p = &lab->input.p;
@@ -38,13 +41,14 @@ static void run_kernels(struct lab *lab)
     }
 }
 
-/* As lab_ready, for the ladder. */
+/* lab_ready for device_ladder: also computes chapter 05's O. */
 static void ready(struct lab *lab)
 {
     lab_ready(lab);
     compare_with_05(lab);
 }
 
+/* Times the given problem, or on a GPU, if none is given, the shapes above. */
 static void bench(struct lab *lab)
 {
     if (!options_usual(&lab->o) || device_current() == &device_cpu)

@@ -1,5 +1,6 @@
 /*
- * The closed forms of every kernel's accesses to global memory.
+ * The closed forms of every kernel's accesses to global memory, in all heads, counted in words of 4
+ * bytes. The last column of accesses_add is the formula for one head without masks.
  */
 #include "06_flash_tiled_cuda/program.h"
 
@@ -8,7 +9,10 @@ static size_t min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* How many keys query i sees in causal order, or without any option: the first ones. */
+/*
+ * How many keys query i attends to, always the first ones: these kernels support no mask but
+ * `causal`.
+ */
 static size_t keys_attended(const struct attention *p, size_t i)
 {
     const ptrdiff_t attended = (ptrdiff_t)i + attention_band(p).high + 1;
@@ -30,7 +34,7 @@ void predict_naive(const struct attention *p, struct tile_size s, struct accesse
     accesses_add(a, "lse stores", rows, "Nq");
 }
 
-/* The queries of all tiles of Br by Bc of which some key is seen. */
+/* In one head, the queries of all Br x Bc tiles that are not fully masked: Tc Nq without a mask. */
 static size_t queries_of_tiles(const struct attention *p, size_t Br, size_t Bc)
 {
     size_t queries = 0;
@@ -45,22 +49,26 @@ void predict_fa1(const struct attention *p, struct tile_size s, struct accesses 
 {
     const size_t heads = p->B * p->H, rows = heads * p->Nq,
                  keys = heads * keys_attended(p, p->Nq - 1);
-    const size_t again = heads * queries_of_tiles(p, s.Br, s.Bc);  // Tc Nq, if all is seen
+    const size_t updates = heads * queries_of_tiles(p, s.Br, s.Bc);  // of a query by a tile of keys
     accesses_add(a, "K loads", keys * p->d, "Nk d");
     accesses_add(a, "V loads", keys * p->d, "Nk d");
-    accesses_add(a, "Q loads", again * p->d, "Tc Nq d");
-    accesses_add(a, "O loads", again * p->d, "Tc Nq d");
-    accesses_add(a, "O stores", (again + rows) * p->d, "(Tc + 1) Nq d");
-    accesses_add(a, "m loads", again + rows, "(Tc + 1) Nq");
-    accesses_add(a, "m stores", again + rows, "(Tc + 1) Nq");
-    accesses_add(a, "l loads", again + rows, "(Tc + 1) Nq");
-    accesses_add(a, "l stores", again + rows, "(Tc + 1) Nq");
+    accesses_add(a, "Q loads", updates * p->d, "Tc Nq d");
+    accesses_add(a, "O loads", updates * p->d, "Tc Nq d");
+    accesses_add(a, "O stores", (updates + rows) * p->d, "(Tc + 1) Nq d");
+    accesses_add(a, "m loads", updates + rows, "(Tc + 1) Nq");
+    accesses_add(a, "m stores", updates + rows, "(Tc + 1) Nq");
+    accesses_add(a, "l loads", updates + rows, "(Tc + 1) Nq");
+    accesses_add(a, "l stores", updates + rows, "(Tc + 1) Nq");
     accesses_add(a, "lse stores", rows, "Nq");
 }
 
-/* Q outside: so many queries, and the keys of all tiles. An access is 4 bytes: two elements, if they have 16 bits. */
-static void with_keys(const struct attention *p, size_t queries, size_t keys, const char *formula,
-                      struct accesses *a)
+/*
+ * Kernels whose blocks load a tile of queries once and stream keys past it: `queries` rows of Q and
+ * `keys` rows of K and of V are loaded, in all heads. A word holds two elements of 16 bits.
+ * `formula` is that of the loads of K.
+ */
+static void predict_streamed_keys(const struct attention *p, size_t queries, size_t keys,
+                                  const char *formula, struct accesses *a)
 {
     const size_t rows = attention_rows(p), words = p->d * dtype_bytes(p->dtype) / sizeof(float);
     const char *const of_rows = p->dtype == DTYPE_F32 ? "Nq d" : "Nq d / 2";
@@ -71,7 +79,10 @@ static void with_keys(const struct attention *p, size_t queries, size_t keys, co
     accesses_add(a, "lse stores", rows, "Nq");
 }
 
-/* The keys of all tiles of Br queries: those that the last of them sees, or with all of their last Bc. */
+/*
+ * In all heads, the keys that blocks of Br queries load: those that the last query attends to,
+ * rounded up to whole tiles of Bc (1: not rounded), but none past the last key.
+ */
 static size_t keys_of_tiles(const struct attention *p, size_t Br, size_t Bc)
 {
     size_t keys = 0;
@@ -84,27 +95,28 @@ static size_t keys_of_tiles(const struct attention *p, size_t Br, size_t Bc)
 
 void predict_fa2(const struct attention *p, struct tile_size s, struct accesses *a)
 {
-    with_keys(p, attention_rows(p), keys_of_tiles(p, s.Br, 1), "Tr Nk d", a);
+    predict_streamed_keys(p, attention_rows(p), keys_of_tiles(p, s.Br, 1), "Tr Nk d", a);
 }
 
 void predict_tensor(const struct attention *p, struct tile_size s, struct accesses *a)
 {
-    with_keys(p, attention_rows(p), keys_of_tiles(p, s.Br, 1), "Tr Nk d / 2", a);
+    predict_streamed_keys(p, attention_rows(p), keys_of_tiles(p, s.Br, 1), "Tr Nk d / 2", a);
 }
 
-/* A box is of a full tile, and what no query sees of it comes along. */
+/* The TMA loads full tiles of keys, even keys that no query of the block attends to. */
 void predict_boxes(const struct attention *p, struct tile_size s, struct accesses *a)
 {
-    with_keys(p, attention_rows(p), keys_of_tiles(p, s.Br, s.Bc), "Tr Nk d / 2", a);
+    predict_streamed_keys(p, attention_rows(p), keys_of_tiles(p, s.Br, s.Bc), "Tr Nk d / 2", a);
 }
 
-/* wgmma does not even load the Q of a tile whose queries attend to no key. */
+/* wgmma does not load Q in blocks whose queries attend to no key. */
 void predict_wgmma(const struct attention *p, struct tile_size s, struct accesses *a)
 {
-    with_keys(p, p->B * p->H * queries_of_tiles(p, s.Br, p->Nk), keys_of_tiles(p, s.Br, s.Bc),
-              "Tr Nk d / 2", a);
+    predict_streamed_keys(p, p->B * p->H * queries_of_tiles(p, s.Br, p->Nk),
+                          keys_of_tiles(p, s.Br, s.Bc), "Tr Nk d / 2", a);
 }
 
+/* Every mask: each tile that is not skipped loads its keys. */
 void predict_complete(const struct attention *p, struct tile_size s, struct accesses *a)
 {
     size_t keys = 0;
@@ -115,6 +127,6 @@ void predict_complete(const struct attention *p, struct tile_size s, struct acce
                 if (tile_kind(p, n / p->H, n % p->H, i0, i1, j0, j1) != TILE_SKIPPED)
                     keys += j1 - j0;
             }
-    with_keys(p, attention_rows(p), keys,
-              p->dtype == DTYPE_F32 ? "tiles' keys d" : "tiles' keys d / 2", a);
+    predict_streamed_keys(p, attention_rows(p), keys,
+                          p->dtype == DTYPE_F32 ? "tiles' keys d" : "tiles' keys d / 2", a);
 }

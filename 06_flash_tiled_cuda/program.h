@@ -1,5 +1,5 @@
 /*
- * The parts of chapter 06's program: its kernels, and what its main calls besides the lab (common/lab/lab.h).
+ * Chapter 06's program: its kernels, and what main calls besides the lab (common/lab/lab.h).
  */
 #ifndef FLASH_TILED_CUDA_PROGRAM_H
 #define FLASH_TILED_CUDA_PROGRAM_H
@@ -10,7 +10,7 @@
 extern const struct step_table table;
 extern const struct chapter chapter;
 
-/* predict.c: the accesses of each way of going through the tiles. */
+/* predict.c: add the accesses that the kernels should make, for p in tiles of this size, to `a`. */
 void predict_naive(const struct attention *p, struct tile_size size, struct accesses *a);
 void predict_fa1(const struct attention *p, struct tile_size size, struct accesses *a);
 void predict_fa2(const struct attention *p, struct tile_size size, struct accesses *a);
@@ -19,14 +19,23 @@ void predict_boxes(const struct attention *p, struct tile_size size, struct acce
 void predict_wgmma(const struct attention *p, struct tile_size size, struct accesses *a);
 void predict_complete(const struct attention *p, struct tile_size size, struct accesses *a);
 
-/* story.c: what `make 06` shows before its input, with run_kernels; and the part of --story, with its exit status. */
+/*
+ * story.c: prints what `make 06` shows before its input, by run_kernels; prints the part of
+ * --story, and returns the exit status.
+ */
 void tell_screen(void (*run_kernels)(struct lab *lab));
 int tell_part(const struct options *options);
 
-/* reports.c: chooses a device that the kernel is for, and ends the program if the kernel lacks a requested option. */
+/*
+ * reports.c: chooses a device that the kernel runs on; exits if the kernel does not support a
+ * requested option.
+ */
 void check_requested(struct lab *lab);
 
-/* The kernel's accesses by source line; the device, without any kernel. */
+/*
+ * Prints the accesses of the one kernel by source line; measures and prints the device, and returns
+ * the exit status.
+ */
 void print_profile(const struct lab *lab);
 int print_device(const struct lab *lab);
 

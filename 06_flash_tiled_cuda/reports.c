@@ -1,5 +1,6 @@
 /*
- * What the program reports besides the lab: a kernel's profile, its timeline, and the device; and what it refuses.
+ * What the program reports besides the lab (a kernel's profile, the device), and which options it
+ * rejects.
  */
 #include "06_flash_tiled_cuda/kernels/device/choice.h"
 #include "06_flash_tiled_cuda/kernels/device/run.h"
@@ -12,6 +13,7 @@
 
 // ---- requested options --------------------------------------------------------------------------
 
+/* For options_check_excluded. */
 static const char *kernel_name_of(size_t k)
 {
     return table.steps[k].name;
@@ -31,7 +33,10 @@ static const char *tiles_text(const struct step *kernel, size_t d)
     return text;
 }
 
-/* A requested tile must be one of the kernel's, and the device must have room for it. */
+/*
+ * Exits unless the tile of --br and --bc is one of the kernel's, and fits in the device's shared
+ * memory.
+ */
 static void check_tile(const struct lab *lab)
 {
     const struct step *const kernel = lab->only;
@@ -90,7 +95,10 @@ void print_profile(const struct lab *lab)
 
 // ---- the device ---------------------------------------------------------------------------------
 
-/* What was measured, a second: bytes copied and float32 operations, by kernels and by one core. */
+/*
+ * Measured, per second: bytes read and written by a copy, and float32 operations; by kernels, and
+ * by one CPU core without kernels.
+ */
 struct rates {
     double bandwidth, peak, core_bandwidth, core_peak;
 };
@@ -102,9 +110,9 @@ static void print_rates(const struct device *device, const struct rates *r)
             "%.1f GB/s of a kernel that copies, %.1f GFLOP/s of one that multiplies and adds:",
             1e-9 * r->bandwidth, 1e-9 * r->peak);
         report_line(
-            "so fast does this CPU play a GPU, and a GPU's speed it is not. The CPU itself");
-        report_line("copies %.1f GB/s and makes %.0f GFLOP/s, one core of it",
-                    1e-9 * r->core_bandwidth, 1e-9 * r->core_peak);
+            "the speed of this CPU as it emulates a GPU, not a GPU's speed. Without kernels,");
+        report_line("one core copies %.1f GB/s and makes %.0f GFLOP/s", 1e-9 * r->core_bandwidth,
+                    1e-9 * r->core_peak);
         return;
     }
     report_line("%.0f GB/s of a kernel that copies, %.1f TFLOP/s of one that multiplies and adds",
@@ -113,7 +121,7 @@ static void print_rates(const struct device *device, const struct rates *r)
                 r->peak / (r->bandwidth / (double)sizeof(float)));
 }
 
-/* A line for each thing and its unit. */
+/* --csv: a line per fact, its unit in the name. Lines of `core` are the CPU's. */
 static void write_device(const char *csv, const struct device *device, const struct device_facts *f,
                          const struct rates *r)
 {
@@ -137,6 +145,7 @@ static void write_device(const char *csv, const struct device *device, const str
     report_csv(csv, text);
 }
 
+/* Measures and prints the part "Device"; also to `csv`, unless NULL. */
 static void print_facts(const struct device *device, const char *csv)
 {
     struct device_facts f;

@@ -1,5 +1,6 @@
 /*
- * What chapter 06 shows besides its input: the first two kernels, all others on a small input, and by --story a maximum by hand.
+ * What `make 06` shows before its input: the first two kernels, then all others on a small input.
+ * --story shows one part alone, the first two kernels or a row's maximum by shuffles.
  */
 #include "common/program/story.h"
 #include "06_flash_tiled_cuda/kernels/0_first_steps/first_steps.h"
@@ -15,6 +16,7 @@
 DECLARE_LAUNCHERS(add_launcher, add_vectors)
 DECLARE_LAUNCHERS(sum_launcher, sum_row)
 
+/* Both kernels on 1000 numbers; wrong results are reported. */
 static void first_steps(void)
 {
     const enum build build = device_current()->build;
@@ -40,6 +42,7 @@ static void first_steps(void)
 
 // ---- by hand ------------------------------------------------------------------------------------
 
+/* One line: a label, and the numbers of 8 lanes. */
 static void print_lanes(const char *what, const float *x)
 {
     char text[100] = "";
@@ -50,6 +53,7 @@ static void print_lanes(const char *what, const float *x)
     report_line("%-24s%s", what, text);
 }
 
+/* The maximum of 8 numbers after each of three shuffles, which leave it in every lane. */
 static void by_hand(void)
 {
     static const float x[8] = { 3, 1, 4, 1, 5, 9, 2, 6 };
@@ -71,7 +75,10 @@ static void by_hand(void)
 
 // ---- all kernels --------------------------------------------------------------------------------
 
-/* The first text of the real input, which has no padding: so that every kernel can do it. */
+/*
+ * Runs all kernels on the first text of the real input. It has no padding, so no key mask, which
+ * most kernels do not support.
+ */
 static void all_kernels(void (*run_kernels)(struct lab *lab))
 {
     const struct options none = { .window_left = -1, .window_right = -1 };

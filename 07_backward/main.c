@@ -18,7 +18,7 @@ static void run_steps(struct lab *lab)
     }
 }
 
-/* The scalar step that computes as complete does; NULL if none supports p. */
+/* The scalar step counted in complete's place, on the same tiles; NULL if none supports p. */
 static const struct step *in_plain_c(const struct attention *p)
 {
     static const char *const plain[] = { "fa2", "softcap", "fa1" };

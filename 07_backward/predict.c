@@ -3,7 +3,7 @@
  */
 #include "07_backward/program.h"
 
-/* `products` matrix products, each 2 d operations per pair. */
+/* `products` matrix products, each 2 d operations for each of the pairs of all heads. */
 static void predict_products(const struct attention *p, size_t products, size_t pairs,
                              struct accesses *a)
 {
@@ -59,7 +59,7 @@ void predict_recompute(const struct attention *p, struct tile_size size, struct 
     accesses_add(a, "dQ stores", rows * p->d, "Nq d");
 }
 
-/* K, V, dK and dV once. */
+/* Loads K and V, and stores dK and dV, once. */
 static void keys_once(const struct attention *p, struct accesses *a)
 {
     const size_t keys = attention_key_elements(p);

@@ -46,16 +46,16 @@ struct kernels {
 extern const struct kernels *kernels;  // NULL if not linked
 extern const struct step_table *kernel_table;
 
-/* Is a CUDA kernel requested, by name, or by a device or dtype that only kernels support? */
+/* Is a CUDA kernel requested: by name or, without --step, by an option that only kernels support? */
 bool wants_kernels(const struct options *options);
 
-/* The trainer for --train: the CUDA kernels, in `storage`, or NULL without --device. */
+/* The trainer for --train: the CUDA kernels, in `storage`; NULL if none is requested. */
 const struct trainer *kernels_trainer(const struct options *options, struct trainer *storage);
 
 /* Like kernels->check; without linked kernels, rejects options that need them. */
 void kernels_check(const struct options *options, const struct attention *p);
 
-/* Runs the kernels' ladder if requested; false if the options ask for a single kernel's output. */
+/* Runs the kernels' ladder if it is requested and there is a GPU; returns whether it ran. */
 bool kernels_ladder(const struct options *options);
 
 #endif

@@ -24,7 +24,7 @@ static const struct step *step(const char *name)
 
 // ---- by hand ------------------------------------------------------------------------------------
 
-/* A matrix of 2 by 2, beside its name. */
+/* Formats a 2 by 2 matrix and its name into `text`, and returns it. */
 static const char *matrix(const char *name, const float *x, char text[60])
 {
     snprintf(text, 60, "%-3s [%6.3f %6.3f | %6.3f %6.3f]", name, (double)x[0], (double)x[1],
@@ -68,8 +68,8 @@ static void by_hand(void)
 
 // ---- softmax ------------------------------------------------------------------------------------
 
-/* sum of g p for p = softmax(x), of three elements: what the derivative is of. */
-static double weighted(const double *x, const double *g)
+/* The sum of g p, p = softmax(x), for three elements: the function that is differentiated. */
+static double weighted_sum(const double *x, const double *g)
 {
     double l = 0.0, sum = 0.0;
     for (int j = 0; j < 3; j++)
@@ -102,10 +102,10 @@ static void softmax_row(void)
             above[k] = x[k] + (j == k ? 1e-4 : 0.0);
             below[k] = x[k] - (j == k ? 1e-4 : 0.0);
         }
-        const double by_trying = (weighted(above, dP) - weighted(below, dP)) / 2e-4;
+        const double difference = (weighted_sum(above, dP) - weighted_sum(below, dP)) / 2e-4;
         report_line("%2d %9.4f %8.4f %8.4f %14.4f %18.4f %12.4f", j, row[0], row[1], row[2],
-                    product, p[j] * (dP[j] - D), by_trying);
-        if (!(fabs(by_trying - p[j] * (dP[j] - D)) <= 1e-7 && fabs(product - by_trying) <= 1e-7))
+                    product, p[j] * (dP[j] - D), difference);
+        if (!(fabs(difference - p[j] * (dP[j] - D)) <= 1e-7 && fabs(product - difference) <= 1e-7))
             report_wrong("these are not the same");
     }
 }
@@ -114,8 +114,8 @@ static void softmax_row(void)
 
 static void where_the_scale_goes(void)
 {
-    enum { D_OF_ROW = 64 };
-    struct lab lab = backward_random(&chapter, attention_of(1, 1, 1, 16, 16, D_OF_ROW), &seed_1);
+    enum { HEAD_DIM = 64 };
+    struct lab lab = backward_random(&chapter, attention_of(1, 1, 1, 16, 16, HEAD_DIM), &seed_1);
     struct result r = backward_run(step("complete"), &lab, step("complete")->usual);
     static const char *const names[] = { "dQ", "dK", "dV" };
     report_part("Scale");
@@ -137,9 +137,9 @@ static void where_the_scale_goes(void)
 
 enum { SAMPLES = 8 };
 
-/* The largest distance of a difference from the gradient, at some elements drawn by seed. */
-static double distance(const struct lab *lab, double *const right[GRADIENTS], float h,
-                       enum precision precision)
+/* The largest error of finite differences with step h, at SAMPLES random elements of each input. */
+static double largest_error(const struct lab *lab, double *const right[GRADIENTS], float h,
+                            enum precision precision)
 {
     const struct attention *p = &lab->input.p;
     double largest = 0.0;
@@ -169,11 +169,11 @@ static void finite_differences(void)
     report_line("%12s %22s %22s", "h", "loss in double", "O in float32");
     for (int power = 0; power >= -18; power -= 2) {
         const float h = ldexpf(1.0f, power);
-        report_line("%12.2e %22.1e %22.1e", (double)h, distance(&lab, right, h, IN_DOUBLE),
-                    distance(&lab, right, h, IN_FLOAT));
+        report_line("%12.2e %22.1e %22.1e", (double)h, largest_error(&lab, right, h, IN_DOUBLE),
+                    largest_error(&lab, right, h, IN_FLOAT));
     }
-    if (!(distance(&lab, right, DIFFERENCE_STEP[IN_DOUBLE], IN_DOUBLE) <= 1e-5) ||
-        !(distance(&lab, right, DIFFERENCE_STEP[IN_FLOAT], IN_FLOAT) <= 1e-3))
+    if (!(largest_error(&lab, right, DIFFERENCE_STEP[IN_DOUBLE], IN_DOUBLE) <= 1e-5) ||
+        !(largest_error(&lab, right, DIFFERENCE_STEP[IN_FLOAT], IN_FLOAT) <= 1e-3))
         report_wrong("the best steps are not good enough");
     for (size_t g = 0; g < GRADIENTS; g++)
         free(right[g]);

@@ -94,8 +94,8 @@ static void bench_options(const struct chapter *chapter, size_t N, double second
     free(block_mask);
 }
 
-static double of_peak(const struct chapter *chapter, size_t N, size_t d, double seconds,
-                      const struct options *o)
+static double complete_of_peak(const struct chapter *chapter, size_t N, size_t d, double seconds,
+                               const struct options *o)
 {
     struct lab lab = lab_random(chapter, attention_of(1, 1, 1, N, N, d), o);
     struct round timed;
@@ -133,8 +133,8 @@ static void bench_shapes(const struct chapter *chapter, size_t N, double seconds
     report_line("     d   N = %-8zu N = %zu", N, N - 1);
     for (size_t k = 0; k < sizeof widths / sizeof widths[0]; k++)
         report_line("   %3zu %8.1f %% %10.1f %%", widths[k],
-                    100.0 * of_peak(chapter, N, widths[k], each, o),
-                    100.0 * of_peak(chapter, N - 1, widths[k], each, o));
+                    100.0 * complete_of_peak(chapter, N, widths[k], each, o),
+                    100.0 * complete_of_peak(chapter, N - 1, widths[k], each, o));
     if (threads_in_use() > 1)
         report_line("%zu threads are %.2f times as fast as one at N = %zu, d = 64",
                     threads_in_use(), thread_speedup(chapter, 2 * N, 64, 4.0 * each, o), 2 * N);
@@ -160,9 +160,9 @@ static void bench_pieces(double seconds)
                 100.0 / (each + once), TILE, 100.0 / (each + once * TILE / LONG), LONG);
 }
 
-// ---- the ladder ---------------------------------------------------------------------------------
+// ---- ladder -------------------------------------------------------------------------------------
 
-/* standard, fa2 and the vector steps, which have no formula; each on all threads it supports. */
+/* standard, fa2 and the vector steps, which have no formula. */
 static size_t choose_rungs(const struct step_table *table, struct rung rungs[ROUND_MOST])
 {
     size_t count = 0;
@@ -187,7 +187,7 @@ void bench_all(const struct chapter *chapter, size_t N, double seconds, const st
         report_csv(o->csv, csv);
 }
 
-// ---- the part "Fast" ----------------------------------------------------------------------------
+// ---- "Fast" -------------------------------------------------------------------------------------
 
 static const struct {
     const char *step, *idea;

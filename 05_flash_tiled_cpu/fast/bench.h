@@ -10,6 +10,7 @@
 void bench_all(const struct chapter *chapter, size_t N, double seconds,
                const struct options *options);
 
+/* "Fast", for `seconds` in all. */
 void bench_fast(const struct chapter *chapter, size_t N, double seconds,
                 const struct options *options);
 

@@ -1,8 +1,8 @@
 /*
  * Step: a block of sums that hides the latency of multiply-adds.
  *
- * See micro_kernel.h. With AVX-512 the block has 8 keys by 2 vectors of queries: 10 loads per 16
- * multiply-adds, against 5 per 4 for a 4 by 1 block.
+ * With AVX-512 the block has 8 keys by 2 vectors of queries: 10 loads per 16 multiply-adds,
+ * against 5 per 4 for a 4 by 1 block.
  */
 #include "05_flash_tiled_cpu/fast/block.h"
 
@@ -10,17 +10,18 @@
 
 /* Inlined, its constants would evict block_product's sums from registers. */
 static __attribute__((noinline)) void block_softmax(struct group *g, group_row *S, size_t n,
-                                                    const vec m[COLUMNS], vec rescale[COLUMNS])
+                                                    const vec new_max[COLUMNS],
+                                                    vec rescale[COLUMNS])
 {
     for (int v = 0; v < COLUMNS; v++) {
         vec sum = vec_of(0.0f);
         for (size_t j = 0; j < n; j++) {
-            S[j][v] = vec_exp2((S[j][v] - m[v]) * g->scale.factor);
+            S[j][v] = vec_exp2((S[j][v] - new_max[v]) * g->scale.factor);
             sum += S[j][v];
         }
-        rescale[v] = vec_exp2((g->m[v] - m[v]) * g->scale.factor);
+        rescale[v] = vec_exp2((g->m[v] - new_max[v]) * g->scale.factor);
         g->l[v] = g->l[v] * rescale[v] + sum;
-        g->m[v] = m[v];
+        g->m[v] = new_max[v];
     }
 }
 

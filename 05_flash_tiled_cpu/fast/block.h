@@ -3,7 +3,7 @@
 
 #include "05_flash_tiled_cpu/fast/group.h"
 
-/* Rows past the `remaining` keys are -inf. */
+/* q.k of ROWS keys at K, with the scale's sign; -inf past the `remaining` keys. */
 INLINE struct block block_scores(const struct group *g, const float *K, size_t d, size_t remaining)
 {
     if (remaining >= ROWS)

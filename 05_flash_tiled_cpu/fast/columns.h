@@ -23,9 +23,10 @@ typedef float columns_row[QUERIES];
 struct columns *columns_new(void);
 columns_row *columns_scores_new(size_t n);
 
-/* Positions past the last query repeat it. */
+/* Loads queries i0, i0 + 1, …; positions past the last repeat it. */
 void columns_begin(struct columns *t, const struct head *a, size_t i0);
 
+/* Stores O / l and lse. */
 void columns_end(const struct columns *t, const struct head *a);
 
 /* Turns S into weights, updates m and l, rescales O. Always inlined, so that two_to is. */
@@ -54,14 +55,14 @@ columns_softmax(struct columns *t, columns_row *S, size_t n, size_t d, float (*t
             t->O[k][i] *= rescale[i];
 }
 
-/* c += sum over k of a(k) B(k): a(k) is a[k * step], B(k) is row k of B. */
-static inline void columns_product(float *c, const float *a, size_t step, const columns_row *B,
+/* c += sum over k of a(k) B(k): a(k) is a[k * stride], B(k) is row k of B. */
+static inline void columns_product(float *c, const float *a, size_t stride, const columns_row *B,
                                    size_t n)
 {
     float sum[QUERIES] = { 0.0f };
     for (size_t k = 0; k < n; k++)
         for (size_t i = 0; i < QUERIES; i++)
-            sum[i] += a[k * step] * B[k][i];
+            sum[i] += a[k * stride] * B[k][i];
     for (size_t i = 0; i < QUERIES; i++)
         c[i] += sum[i];
 }

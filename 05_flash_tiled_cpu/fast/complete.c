@@ -51,6 +51,7 @@ static void workspace_free(struct workspace *w)
     extra_free(w->O);
 }
 
+/* One Philox call decides for four keys, as in dropout_keeps. */
 static void apply_dropout(group_row *P, const struct group *g, const struct head *a, size_t j0,
                           size_t n)
 {
@@ -73,33 +74,33 @@ static void apply_dropout(group_row *P, const struct group *g, const struct head
 }
 
 struct key_span {
-    size_t j0, n, full_keys;     // other queries than the last vector's attend to only full_keys
+    size_t j0, n, full_keys;     // after these, only the last vector's queries attend
     const visibility_row *mask;  // a row per key, or NULL
     bool has_masked_keys;        // for all queries, inside the span
 };
 
-/* Square, so that few pieces on a causal diagonal are partial. */
-static enum tile_kind kind_of_piece(const struct group *g, const struct head *a, size_t j0,
-                                    size_t end, size_t *n)
+/* Keys j0 … j0 + *n - 1. Of squares, few on a causal diagonal are partial. */
+static enum tile_kind kind_of_square(const struct group *g, const struct head *a, size_t j0,
+                                     size_t end, size_t *n)
 {
     *n = min(GROUP, end - j0);
     return tile_kind(a->p, a->b, a->h, g->i0, g->i0 + g->rows, j0, j0 + *n);
 }
 
-/* Sets s to the longest run of pieces of one kind, so full pieces of a partial tile skip masking. */
+/* Sets s to the longest run of squares of one kind: full ones of a partial tile skip masking. */
 static enum tile_kind key_span_find(struct key_span *s, const struct group *g, const struct head *a,
                                     size_t j0, size_t end)
 {
     size_t n;
     *s = (struct key_span){ .j0 = j0 };
-    const enum tile_kind kind = kind_of_piece(g, a, j0, end, &s->n);
-    while (j0 + s->n < end && kind_of_piece(g, a, j0 + s->n, end, &n) == kind)
+    const enum tile_kind kind = kind_of_square(g, a, j0, end, &s->n);
+    while (j0 + s->n < end && kind_of_square(g, a, j0 + s->n, end, &n) == kind)
         s->n += n;
     s->full_keys = s->n;
     return kind;
 }
 
-/* Fills the mask, and drops masked keys at both ends. */
+/* Fills the mask, drops fully masked keys at both ends, sets full_keys. */
 static void key_span_mask(struct key_span *s, struct workspace *w, const struct group *g,
                           const struct head *a)
 {

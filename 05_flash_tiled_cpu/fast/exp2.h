@@ -1,11 +1,10 @@
 /*
- * 2^x by a polynomial, for one number or a vector.
+ * 2^x by a polynomial.
  *
  *     2^x = 2^n 2^r,    n = x rounded to an integer,    |r| <= 1/2
  *
- * 2^r is a polynomial of degree 5, with a relative error below 2.5e-7. Exactly 0 for x <= -127, as
- * masked scores need; just above -127, off by up to 2^-127. x must not exceed 127. The NaN
- * 0x7FC00000, which NumPy, PyTorch and x86 make, stays NaN.
+ * 2^r is a polynomial of degree 5, with a relative error below 2.5e-7. Exactly 0 for x < -126.5, as
+ * masked scores need. x must not exceed 127. NaN stays NaN.
  */
 #ifndef FLASH_TILED_EXP2_H
 #define FLASH_TILED_EXP2_H
@@ -13,8 +12,8 @@
 #include "05_flash_tiled_cpu/fast/vec.h"
 
 static const float EXP2_MIN = -127.0f;
-/* x + EXP2_SHIFT has no fraction bits. */
-static const float EXP2_SHIFT = 0x1.8p23f;
+/* x + EXP2_SHIFT has no fraction bits, and ends in the bits of n + 127: the exponent of 2^n. */
+static const float EXP2_SHIFT = 0x1.8p23f + 127.0f;
 
 static const float EXP2_1 = 6.931469671e-1f, EXP2_2 = 2.402211972e-1f, EXP2_3 = 5.550713274e-2f,
                    EXP2_4 = 9.675541334e-3f, EXP2_5 = 1.327647198e-3f;
@@ -29,12 +28,12 @@ static inline float exp2_of(float x)
     p = p * r + EXP2_2;
     p = p * r + EXP2_1;
     p = p * r + 1.0f;
-    uint32_t bits, n;
-    memcpy(&bits, &p, sizeof bits);
-    memcpy(&n, &shifted, sizeof n);
-    bits += n << 23;
-    memcpy(&p, &bits, sizeof p);
-    return p;
+    uint32_t bits;
+    memcpy(&bits, &shifted, sizeof bits);
+    bits <<= 23;
+    float power;
+    memcpy(&power, &bits, sizeof power);
+    return p * power;
 }
 
 INLINE vec vec_exp2(vec x)
@@ -47,7 +46,7 @@ INLINE vec vec_exp2(vec x)
     p = p * r + EXP2_2;
     p = p * r + EXP2_1;
     p = p * r + 1.0f;
-    return (vec)((uvec)p + ((uvec)shifted << 23));
+    return p * (vec)((uvec)shifted << 23);
 }
 
 #endif

@@ -18,8 +18,8 @@ typedef vec group_row[COLUMNS];
 /* Q includes the scale's sign; O is not yet divided by l. scale is 1 if vec_score applies it. */
 struct group {
     group_row *Q, *O;
-    vec m[COLUMNS], l[COLUMNS];  // m starts at -FLT_MAX
-    size_t i0, rows;             // first query, number of queries
+    vec m[COLUMNS], l[COLUMNS];
+    size_t i0, rows;
     struct scale scale;
 };
 
@@ -29,14 +29,16 @@ void group_free(struct group *g);
 /* n rows of GROUP floats; release with extra_free((float *)rows). */
 group_row *group_rows_new(size_t n);
 
-/* Unused lanes repeat the last query. */
+/* rows <= GROUP. m = -FLT_MAX, l = 0, O = 0. Unused lanes repeat the last query. */
 void group_begin(struct group *g, const struct head *a, size_t i0, size_t rows);
 
+/* Stores O / l (0 if l is 0) and lse. */
 void group_end(const struct group *g, const struct head *a);
 
 /* O (rows, d) = the transpose of O^T factor. */
 void group_store(const struct group *g, size_t d, const vec factor[COLUMNS], float *O);
 
+/* The queries of vector v, counted from the group's first. */
 INLINE ivec group_lanes(int v)
 {
     static const int32_t number[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };

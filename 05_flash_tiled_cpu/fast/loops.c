@@ -2,8 +2,7 @@
  * Step: loops over queries.
  *
  * In fa2 each addition waits four cycles for the previous one. Queries are independent, so the
- * inner loop runs over 32 of them, and the compiler vectorises it (-O3 -march=native). Only exp2f
- * stays scalar.
+ * inner loop runs over 32 of them, and the compiler vectorises it. Only exp2f stays scalar.
  */
 #include "05_flash_tiled_cpu/fast/columns.h"
 #include "05_flash_tiled_cpu/steps/steps.h"

@@ -52,7 +52,7 @@ static void scores_and_weights(void *arg)
 static void outputs(void *arg)
 {
     struct work_of_pieces *w = arg;
-    vec discard[COLUMNS];  // a factor, so that O does not overflow over repeated runs
+    vec discard[COLUMNS];  // so that O does not overflow in repeated runs
     for (int v = 0; v < COLUMNS; v++)
         discard[v] = vec_of(0.0f);
     block_outputs(&w->g, discard, w->a.V, w->a.p->d, (const group_row *)w->P, w->a.p->Nk,

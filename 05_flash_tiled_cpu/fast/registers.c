@@ -2,7 +2,7 @@
  * Step: sums in registers.
  *
  * In the compiler's loop every multiply-add loads a vector. Here four sums stay in registers, and
- * one loaded vector serves four rows. Vectors are explicit (vec.h), as compilers did not find this.
+ * one loaded vector serves four rows. Vectors are explicit, as compilers did not find this.
  */
 #include "05_flash_tiled_cpu/fast/columns.h"
 #include "05_flash_tiled_cpu/fast/exp2.h"
@@ -10,36 +10,38 @@
 
 enum { ROWS_AT_ONCE = 4 };
 
-/* c(r, i) += sum over k of a[r row + k step] B(k, i), ROWS_AT_ONCE rows r, a vector of queries i */
-INLINE void product(float *c, const float *a, size_t row, size_t step, const float *B, size_t n)
+/*
+ * c(r, i) += sum over k of a[r row + k stride] B(k, i), ROWS_AT_ONCE rows r, a vector of queries i
+ */
+INLINE void product(float *c, const float *a, size_t row, size_t stride, const float *B, size_t n)
 {
     vec sum[ROWS_AT_ONCE];
     for (size_t r = 0; r < ROWS_AT_ONCE; r++)
         sum[r] = vec_load(c + r * QUERIES);
     for (size_t k = 0; k < n; k++)
         for (size_t r = 0; r < ROWS_AT_ONCE; r++)
-            sum[r] += a[r * row + k * step] * vec_load(B + k * QUERIES);
+            sum[r] += a[r * row + k * stride] * vec_load(B + k * QUERIES);
     for (size_t r = 0; r < ROWS_AT_ONCE; r++)
         vec_store(c + r * QUERIES, sum[r]);
 }
 
-INLINE void row_product(float *c, const float *a, size_t step, const float *B, size_t n)
+INLINE void row_product(float *c, const float *a, size_t stride, const float *B, size_t n)
 {
     vec sum = vec_load(c);
     for (size_t k = 0; k < n; k++)
-        sum += a[k * step] * vec_load(B + k * QUERIES);
+        sum += a[k * stride] * vec_load(B + k * QUERIES);
     vec_store(c, sum);
 }
 
-INLINE void products(float *c, size_t rows, const float *a, size_t row, size_t step, const float *B,
-                     size_t n)
+INLINE void products(float *c, size_t rows, const float *a, size_t row, size_t stride,
+                     const float *B, size_t n)
 {
     for (size_t i = 0; i < QUERIES; i += LANES) {
         size_t r = 0;
         for (; r + ROWS_AT_ONCE <= rows; r += ROWS_AT_ONCE)
-            product(c + r * QUERIES + i, a + r * row, row, step, B + i, n);
+            product(c + r * QUERIES + i, a + r * row, row, stride, B + i, n);
         for (; r < rows; r++)
-            row_product(c + r * QUERIES + i, a + r * row, step, B + i, n);
+            row_product(c + r * QUERIES + i, a + r * row, stride, B + i, n);
     }
 }
 

@@ -6,7 +6,7 @@
 
 /*
  * Off by a few units in the last place: Cephes's polynomial for |x| < 5/8, else 1 - 2 / (e^{2 |x|}
- * + 1). NaN as in exp2.h.
+ * + 1). NaN stays NaN.
  */
 INLINE vec vec_tanh(vec x)
 {
@@ -22,6 +22,7 @@ INLINE vec vec_tanh(vec x)
     return vec_pick(size < 0.625f, small, vec_pick(x < 0.0f, -large, large));
 }
 
+/* score_of and score_slope of LANES pairs. */
 struct vec_score {
     vec x, slope;
 };

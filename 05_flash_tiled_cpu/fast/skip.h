@@ -10,6 +10,7 @@ INLINE size_t causal_key_end(const struct head *a, size_t i0, size_t rows)
     return end < 0 ? 0 : min((size_t)end, a->p->Nk);
 }
 
+/* Keys j … j + ROWS - 1: masked scores become -inf. */
 INLINE struct block mask_future_keys(struct block c, const struct group *g, const struct head *a,
                                      size_t j)
 {

@@ -28,7 +28,6 @@
 #define EVERY_LANE(f, s) f(s, 0), f(s, 1), f(s, 2), f(s, 3)
 #endif
 
-/* gcc before 12 has a different builtin. */
 #if defined(__clang__) || __GNUC__ >= 12
 #define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else

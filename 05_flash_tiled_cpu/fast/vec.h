@@ -90,6 +90,7 @@ INLINE vec vec_max(vec a, vec b)
 #endif
 }
 
+/* Is any lane nonzero? */
 INLINE int vec_any(ivec where)
 {
 #if defined(__AVX512F__)

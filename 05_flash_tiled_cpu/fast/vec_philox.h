@@ -11,7 +11,7 @@ struct vec_counter {
     uvec word[4];
 };
 
-/* gcc compiles the portable code to 64 x 64-bit multiplications, hence the intrinsics. */
+/* Halves of 64-bit products. gcc makes 64 x 64-bit multiplications of the portable code. */
 INLINE void vec_multiply(uvec a, uint32_t factor, uvec *high, uvec *low)
 {
 #if defined(__AVX512F__)
@@ -27,7 +27,7 @@ INLINE void vec_multiply(uvec a, uint32_t factor, uvec *high, uvec *low)
 #endif
 }
 
-/* philox4x32 of random.h, for LANES counters. */
+/* philox4x32, for LANES counters. */
 INLINE struct vec_counter vec_philox(struct vec_counter counter, uint64_t key)
 {
     uint32_t key_low = (uint32_t)key, key_high = (uint32_t)(key >> 32);

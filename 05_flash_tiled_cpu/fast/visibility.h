@@ -3,12 +3,12 @@
 
 #include "05_flash_tiled_cpu/fast/group.h"
 
-/* In row r, a lane is all ones if its query attends to key j0 + r; chapter 07 swaps the two. */
+/* In row r, a lane is all ones if its query attends to key j0 + r. */
 typedef ivec visibility_row[COLUMNS];
 
 visibility_row *visibility_new(size_t n);
 
-/* Padding lanes repeat the last query. */
+/* n rows. Padding lanes repeat the last query. */
 void visibility_fill(visibility_row *mask, const struct group *g, const struct head *a, size_t j0,
                      size_t n);
 
@@ -20,7 +20,7 @@ INLINE int visible_to_any(const visibility_row row)
     return vec_any(all);
 }
 
-/* Is the key visible to any query outside vector `column`? */
+/* Is the key visible outside vector `column`? */
 INLINE int visible_outside(int column, const visibility_row row)
 {
     ivec all = { 0 };

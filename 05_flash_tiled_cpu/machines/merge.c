@@ -21,7 +21,6 @@ static void merge(void *a, void *b, int *count, MPI_Datatype *type)
         split_combine((struct split *)b + n, (struct split *)a + n, D);
 }
 
-/* For keys begin … end - 1. */
 static struct split state_of(const float *q, const float *K, const float *V, size_t begin,
                              size_t end)
 {

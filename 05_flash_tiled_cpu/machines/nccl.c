@@ -1,7 +1,7 @@
 /*
- * ring.c's exchange and wait with NCCL, for GPUs. Untried, as we have one GPU.
+ * ring.c's exchange and wait with NCCL, for GPUs. Untried: we have one GPU.
  *
- * Copies wait for kernels that read the room they overwrite, kernels for their keys; the CPU never
+ * A copy waits for kernels that read the buffer it overwrites, a kernel for its keys; the CPU never
  * waits.
  */
 #include "05_flash_tiled_cpu/machines/ring.h"

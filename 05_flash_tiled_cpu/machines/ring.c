@@ -57,7 +57,7 @@ static void merge(float *O, float *lse, const float *other_O, float other_lse, s
     *lse = both.m + logf(both.l);
 }
 
-/* By blocks with unmasked pairs. */
+/* Adds keys to O and lse, block by block. */
 static void take_in(const struct ring *r, const float *Q, struct keys keys, float *block_O,
                     float *O, float *lse)
 {

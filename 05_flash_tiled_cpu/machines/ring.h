@@ -1,4 +1,3 @@
-/* Each rank's part, and the ring of K and V. */
 #ifndef MACHINES_RING_H
 #define MACHINES_RING_H
 
@@ -23,7 +22,7 @@ struct keys {
     uint8_t *mask;
 };
 
-/* Of `owner`, in `bytes`, or NULL; its size. */
+/* The keys of rank `owner` in `bytes`; a part's size. */
 struct keys ring_keys(const struct ring *r, size_t owner, void *bytes);
 size_t ring_keys_bytes(const struct ring *r, const struct part *part);
 

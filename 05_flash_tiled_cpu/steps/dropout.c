@@ -12,7 +12,6 @@
 #include "05_flash_tiled_cpu/steps/masks.h"
 #include "05_flash_tiled_cpu/steps/observe.h"
 
-/* Multiplies kept weights by 1/(1 - p), others by 0. */
 static void apply_dropout(const struct head *a, struct tile t, struct fast_memory *fast)
 {
     const struct attention *p = a->p;
@@ -24,8 +23,8 @@ static void apply_dropout(const struct head *a, struct tile t, struct fast_memor
         }
 }
 
-void dropout_weigh(const struct head *a, struct tile t, enum tile_kind kind,
-                   struct fast_memory *fast)
+void dropout_process_scores(const struct head *a, struct tile t, enum tile_kind kind,
+                            struct fast_memory *fast)
 {
     // BEGIN LATER masks
     if (kind == TILE_PARTIAL)
@@ -60,7 +59,7 @@ void dropout_process_keys(struct head a, struct tile t, size_t begin, size_t end
         tile_load(fast->K, a.K + t.j0 * d, t.cols * d);
         tile_load(fast->V, a.V + t.j0 * d, t.cols * d);
         tile_scores(fast, t, d, a.p->scale);
-        dropout_weigh(&a, t, kind, fast);
+        dropout_process_scores(&a, t, kind, fast);
         // END LATER
         // STUB: (void)fast, (void)d;  // and here
     }

@@ -18,7 +18,7 @@ struct tile_size fa1_size(size_t M, size_t d)
     return (struct tile_size){ .Br = min(Bc, d), .Bc = Bc };
 }
 
-/* Turns row r of S into weights, updates m and l, rescales O; weights and O are divided by l. */
+/* Turns row r of S into weights, updates m and l, rescales O; divides weights and O by l. */
 static void fa1_row(struct fast_memory *fast, size_t r, size_t cols, size_t d)
 {
     float *S = fast->S + r * cols, *O = fast->O + r * d, *m = &fast->m[r], *l = &fast->l[r];

@@ -1,7 +1,7 @@
 /*
  * Masks.                    2 Nq d + Nq + 2 d for each key of each tile that is not skipped
  *
- * Kinds of tiles, by visible(b, h, i, j) (attention.h):
+ * Kinds of tiles (attention.h):
  *
  *     SKIPPED   every pair is masked: K_j and V_j are not loaded
  *     PARTIAL   masked scores become -inf, so their weights are exactly 0

@@ -3,8 +3,8 @@
 observer *observing;
 void *observe_context;
 
-void set_observer(observer *who, void *context)
+void set_observer(observer *callback, void *context)
 {
-    observing = who;
+    observing = callback;
     observe_context = context;
 }

@@ -13,7 +13,7 @@ typedef void observer(void *context, enum moment moment, const struct head *a, s
                       const struct fast_memory *fast);
 
 /* Replaces the observer; NULL removes it. */
-void set_observer(observer *who, void *context);
+void set_observer(observer *callback, void *context);
 
 extern observer *observing;
 extern void *observe_context;

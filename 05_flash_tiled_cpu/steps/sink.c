@@ -3,8 +3,8 @@
  *
  *     P_ij = e^{S_ij} / (e^{sink} + sum over the keys of e^{S_ij})
  *
- * A sink is a score without a value: a query may attend to nothing. gpt-oss learns one per query
- * head. Only the initial m and l change.
+ * A sink is a score without a value: a query may attend to nothing. Only the
+ * initial m and l change.
  */
 #include "05_flash_tiled_cpu/steps/sink.h"
 
@@ -13,7 +13,6 @@
 
 #include <math.h>
 
-/* m = sink, l = 1, O = 0. */
 static void sink_begin(float sink, struct tile t, struct fast_memory *fast)
 {
     // BEGIN SOLUTION

@@ -8,8 +8,8 @@
 #include "05_flash_tiled_cpu/steps/dropout.h"
 #include "05_flash_tiled_cpu/steps/fa2.h"
 
-static void softcap_weigh(const struct head *a, struct tile t, enum tile_kind kind,
-                          struct fast_memory *fast)
+static void softcap_process_tile(const struct head *a, struct tile t, enum tile_kind kind,
+                                 struct fast_memory *fast)
 {
     // BEGIN SOLUTION
     tile_scores(fast, t, a->p->d, 1.0f);  // score_of applies the scale
@@ -17,7 +17,7 @@ static void softcap_weigh(const struct head *a, struct tile t, enum tile_kind ki
         const size_t i = t.i0 + n / t.cols, j = t.j0 + n % t.cols;
         fast->S[n] = (float)score_of(a->p, a->b, a->h, i, j, (double)fast->S[n]);
     }
-    dropout_weigh(a, t, kind, fast);
+    dropout_process_scores(a, t, kind, fast);
     // END SOLUTION
     // STUB: (void)a, (void)t, (void)kind, (void)fast;
 }
@@ -35,9 +35,9 @@ static void softcap_process_keys(const struct head *a, struct tile t, size_t Bc,
             continue;
         tile_load(fast->K, a->K + t.j0 * d, t.cols * d);
         tile_load(fast->V, a->V + t.j0 * d, t.cols * d);
-        softcap_weigh(a, t, kind, fast);
+        softcap_process_tile(a, t, kind, fast);
         // END LATER
-        // STUB: (void)fast, (void)d, (void)softcap_weigh;
+        // STUB: (void)fast, (void)d, (void)softcap_process_tile;
     }
 }
 

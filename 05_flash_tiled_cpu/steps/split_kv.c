@@ -1,8 +1,8 @@
 /*
  * Few queries, many keys.         dropout's accesses + (splits - 1) Nq d + splits Nq (2 d + 4)
  *
- * A tile of queries is work for only one thread, so we split the keys (here one after another, in
- * complete over threads), and combine their m, l and O:
+ * A tile of queries is work for only one thread, so we split the keys (complete: over
+ * threads), and combine their m, l and O:
  *
  *     m = max(m_a, m_b)
  *     l = l_a e^{m_a - m} + l_b e^{m_b - m}

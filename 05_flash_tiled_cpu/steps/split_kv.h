@@ -20,10 +20,10 @@ struct splits {
 struct splits splits_new(const struct attention *p);
 void splits_free(struct splits *splits);
 
-/* The first key of split s. */
+/* The first key of split s; Nk for s = count. */
 size_t splits_begin(const struct splits *splits, const struct attention *p, size_t s);
 
-/* Stores the results of t's queries for split s. */
+/* Stores m, l and O of t's queries for split s. */
 void splits_store(const struct splits *splits, size_t s, struct head a, struct tile t,
                   const struct fast_memory *fast);
 

@@ -1,6 +1,9 @@
 #include "05_flash_tiled_cpu/steps/split_kv.h"
 
-/* For TARGET_TASKS tasks of up to TASK_QUERIES queries; MIN_SPLIT_KEYS keys or more, if Nk is. */
+/*
+ * As many splits as give TARGET_TASKS tasks of TASK_QUERIES queries, but at least MIN_SPLIT_KEYS keys
+ * each.
+ */
 enum { TARGET_TASKS = 16, TASK_QUERIES = 64, MIN_SPLIT_KEYS = 128 };
 
 size_t split_count(const struct attention *p)

@@ -1,7 +1,7 @@
 /*
  * Standard attention with tiled products.                   2 Nq d + 2 Tr Nk d + 6 Nq Nk accesses
  *
- * Chapter 04's three kernels, tiled: K and V are loaded Tr times instead of Nq times.
+ * Chapter 04's three passes, tiled: K and V are loaded Tr times instead of Nq times.
  */
 #include "02_safe_softmax/safe_softmax.h"
 #include "05_flash_tiled_cpu/steps/tile.h"

@@ -1,4 +1,4 @@
-/* tile_load and tile_store access slow memory, the other functions here only fast memory. */
+/* Only tile_load and tile_store access slow memory. */
 #ifndef FLASH_TILED_TILE_H
 #define FLASH_TILED_TILE_H
 
@@ -16,6 +16,7 @@ struct head {
 /* Head n = b H + h. */
 struct head head_of(const struct attention *p, size_t n, struct tensors x);
 
+/* Queries i0 … i0 + rows - 1, keys j0 … j0 + cols - 1. */
 struct tile {
     size_t i0, rows, j0, cols;
 };
@@ -28,7 +29,7 @@ struct fast_memory {
     float *Q, *K, *V, *O, *S, *m, *l;
 };
 
-/* Sizes are clipped to the problem's. Release with fast_free. */
+/* Sizes are clipped to the problem's. */
 struct fast_memory fast_new(const struct attention *p, struct tile_size size);
 void fast_free(struct fast_memory *fast);
 

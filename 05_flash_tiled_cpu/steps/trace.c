@@ -25,18 +25,18 @@ void trace_check(const struct lab *lab)
 }
 
 static void run_observed(const struct step *step, const struct attention_input *input,
-                         struct tile_size size, observer *who, void *context)
+                         struct tile_size size, observer *callback, void *context)
 {
-    set_observer(who, context);
+    set_observer(callback, context);
     count_step(step, &input->p, size, tensors_of(input, NULL, NULL));
     set_observer(NULL, NULL);
 }
 
-// ---- as text ------------------------------------------------------------------------------------
+// ---- text ---------------------------------------------------------------------------------------
 
 enum { COLUMNS_OF_TEXT = 82, NUMBERS_IN_A_LINE = 8 };
 
-struct telling {
+struct text_trace {
     int width;  // of S and P if a query fits on one line, else 0
     size_t head;
     float scores[TRACE_PAIRS];
@@ -53,37 +53,37 @@ static void print_numbers(const char *lead, const char *what, const char *format
     }
 }
 
-static void print_query(const struct telling *telling, const char *lead, const struct head *a,
+static void print_query(const struct text_trace *state, const char *lead, const struct head *a,
                         struct tile t, const struct fast_memory *fast, size_t r)
 {
-    const float *S = telling->scores + r * t.cols, *P = fast->S + r * t.cols;
+    const float *S = state->scores + r * t.cols, *P = fast->S + r * t.cols;
     const float *O = fast->O + r * a->p->d;
     char text[3][40 * NUMBERS_IN_A_LINE];
-    if (!telling->width) {
+    if (!state->width) {
         print_numbers(lead, "S", "%.2f", S, t.cols);
         print_numbers("", "P", "%.3f", P, t.cols);
         print_numbers("", "O", "%.3f", O, a->p->d);
         report_line("%-15sm %.2f, l %.3f", "", (double)fast->m[r], (double)fast->l[r]);
         return;
     }
-    report_line("%-15s%-*s%-*s%6.2f %6.3f  %s", lead, telling->width,
-                report_row("%.2f", S, t.cols, text[0], sizeof text[0]), telling->width,
+    report_line("%-15s%-*s%-*s%6.2f %6.3f  %s", lead, state->width,
+                report_row("%.2f", S, t.cols, text[0], sizeof text[0]), state->width,
                 report_row("%.3f", P, t.cols, text[1], sizeof text[1]), (double)fast->m[r],
                 (double)fast->l[r], report_row("%.3f", O, a->p->d, text[2], sizeof text[2]));
 }
 
-static void tell(void *context, enum moment moment, const struct head *a, struct tile t,
-                 const struct fast_memory *fast)
+static void print_tile(void *context, enum moment moment, const struct head *a, struct tile t,
+                       const struct fast_memory *fast)
 {
-    struct telling *telling = context;
+    struct text_trace *state = context;
     const size_t head = a->b * a->p->H + a->h;
     if (moment == SCORED) {
-        memcpy(telling->scores, fast->S, t.rows * t.cols * sizeof *fast->S);
+        memcpy(state->scores, fast->S, t.rows * t.cols * sizeof *fast->S);
         return;
     }
-    if (head != telling->head)
+    if (head != state->head)
         report_line("b %zu, h %zu", a->b, a->h);
-    telling->head = head;
+    state->head = head;
     for (size_t r = 0; r < t.rows; r++) {
         char keys[48] = "", lead[64];
         if (r == 0 && t.cols > 1)
@@ -91,7 +91,7 @@ static void tell(void *context, enum moment moment, const struct head *a, struct
         else if (r == 0)
             snprintf(keys, sizeof keys, "%zu", t.j0);
         snprintf(lead, sizeof lead, "%-8s %5zu", keys, t.i0 + r);
-        print_query(telling, lead, a, t, fast, r);
+        print_query(state, lead, a, t, fast, r);
     }
 }
 
@@ -99,20 +99,20 @@ void trace_step(const struct step *step, const struct attention_input *input, st
 {
     const struct attention *p = &input->p;
     const size_t width = 6 * min(size.Bc, p->Nk) + 3;
-    struct telling telling = { .head = p->B * p->H > 1 ? SIZE_MAX : 0 };
+    struct text_trace state = { .head = p->B * p->H > 1 ? SIZE_MAX : 0 };
     if (15 + 2 * width + 15 + 7 * p->d + 1 <= COLUMNS_OF_TEXT)
-        telling.width = (int)width;
-    if (telling.width)
-        report_line("%-8s %5s %-*s%-*s%6s %6s  %s", "keys", "query", telling.width, "S",
-                    telling.width, "P", "m", "l", "O");
+        state.width = (int)width;
+    if (state.width)
+        report_line("%-8s %5s %-*s%-*s%6s %6s  %s", "keys", "query", state.width, "S", state.width,
+                    "P", "m", "l", "O");
     else
         report_line("%-8s %5s", "keys", "query");
-    run_observed(step, input, size, tell, &telling);
+    run_observed(step, input, size, print_tile, &state);
     if (strcmp(step->name, "fa1") != 0)
         report_line("P = e^(S - m), and O is not divided by l until the last key is done");
 }
 
-// ---- as CSV -------------------------------------------------------------------------------------
+// ---- CSV ----------------------------------------------------------------------------------------
 
 static void print_matrix(const struct head *a, struct tile t, const char *what, const float *x,
                          size_t cols)
@@ -154,9 +154,9 @@ void trace(const struct lab *lab)
     trace_step(lab->only, &lab->input, size);
 }
 
-// ---- the theorem --------------------------------------------------------------------------------
+// ---- theorem ------------------------------------------------------------------------------------
 
-struct proof {
+struct theorem_trace {
     struct theorem so_far;
     bool divided;
     void (*after)(const struct theorem *so_far);
@@ -168,9 +168,9 @@ static double error_so_far(double worst, double got, double expected, double uni
     return isnan(worst) || error <= worst ? worst : error;  // NaN is the largest error
 }
 
-/* In double precision. */
-static void check_row(struct proof *proof, const struct head *a, size_t i, size_t keys, float m,
-                      float l, const float *O)
+/* Compares m, l and O of query i after `keys` keys with double precision. */
+static void check_row(struct theorem_trace *state, const struct head *a, size_t i, size_t keys,
+                      float m, float l, const float *O)
 {
     const size_t d = a->p->d;
     double *S = allocate(keys, sizeof *S, "a row of scores");
@@ -184,38 +184,38 @@ static void check_row(struct proof *proof, const struct head *a, size_t i, size_
     }
     for (size_t j = 0; j < keys; j++)
         right_l += exp(S[j] - right_m);
-    struct theorem *t = &proof->so_far;
+    struct theorem *t = &state->so_far;
     t->error_m = error_so_far(t->error_m, (double)m, right_m, 1.0);
     t->error_l = error_so_far(t->error_l, (double)l, right_l, right_l);
     for (size_t k = 0; k < d; k++) {
         double right = 0.0;
         for (size_t j = 0; j < keys; j++)
             right += exp(S[j] - right_m) / right_l * (double)a->V[j * d + k];
-        const double average = (double)O[k] / (proof->divided ? 1.0 : (double)l);
+        const double average = (double)O[k] / (state->divided ? 1.0 : (double)l);
         t->error_O = error_so_far(t->error_O, average, right, 1.0);
     }
     free(S);
 }
 
-static void prove(void *context, enum moment moment, const struct head *a, struct tile t,
-                  const struct fast_memory *fast)
+static void check_tile(void *context, enum moment moment, const struct head *a, struct tile t,
+                       const struct fast_memory *fast)
 {
-    struct proof *proof = context;
+    struct theorem_trace *state = context;
     if (moment != DONE)
         return;
     for (size_t r = 0; r < t.rows; r++)
-        check_row(proof, a, t.i0 + r, t.j0 + t.cols, fast->m[r], fast->l[r], fast->O + r * a->p->d);
-    proof->so_far.tiles++;
-    proof->so_far.keys = t.j0 + t.cols;
-    if (proof->after && t.i0 + t.rows == a->p->Nq)
-        proof->after(&proof->so_far);
+        check_row(state, a, t.i0 + r, t.j0 + t.cols, fast->m[r], fast->l[r], fast->O + r * a->p->d);
+    state->so_far.tiles++;
+    state->so_far.keys = t.j0 + t.cols;
+    if (state->after && t.i0 + t.rows == a->p->Nq)
+        state->after(&state->so_far);
 }
 
 struct theorem theorem_check(const struct step *step, const struct attention_input *input,
                              struct tile_size size, bool divided,
                              void (*after)(const struct theorem *so_far))
 {
-    struct proof proof = { .divided = divided, .after = after };
-    run_observed(step, input, size, prove, &proof);
-    return proof.so_far;
+    struct theorem_trace state = { .divided = divided, .after = after };
+    run_observed(step, input, size, check_tile, &state);
+    return state.so_far;
 }

@@ -6,9 +6,10 @@
 /* Exits unless the chosen step can be traced, and the problem is small enough. */
 void trace_check(const struct lab *lab);
 
-/* With --trace=csv, writes one line per number to standard output. */
+/* With --trace=csv, one line per number to standard output. */
 void trace(const struct lab *lab);
 
+/* Prints S, P, m, l and O after each tile. */
 void trace_step(const struct step *step, const struct attention_input *input,
                 struct tile_size size);
 

@@ -19,18 +19,14 @@ struct device_arrays {
     const uint16_t *Q16, *K16, *V16;  // instead of Q, K, V and O
     uint16_t *O16;
     unsigned *next;  // tiles taken by persistent blocks
-    size_t Br, Bc;   // for kernels with several tiles (tiles.h)
+    size_t Br, Bc;   // if several (tiles.h)
 };
 
 /*
  * Starts the kernels for problem p, with masks in device memory, on a stream of the current
  * device. B H <= 65 535. A query without keys has O = 0 and lse = -inf. Keys that no query of a
  * tile attends to may hold anything; in naive and fa1 a NaN affects only queries that attend to its
- * key.
- *
- * naive to ahead: float32, scale and causal mask, d = 16, 32, 64, 96, 128. turing: float16, compute
- * capability 7.5. mma and later: also bfloat16, 8.0 (wgmma and later: 9.0), d = 64 and 128.
- * complete: all but score_option, d <= 128; in 16 bits d = 32, 64, 96, 128 and 256.
+ * key. kernels.c lists what each supports.
  */
 typedef void kernel_launcher(const struct attention *p, const struct device_arrays *arrays,
                              cudaStream_t stream);

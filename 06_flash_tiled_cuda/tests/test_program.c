@@ -148,7 +148,7 @@ TEST(program, tells_of_its_device)
     verifies_and_tells("--device-info --device cpu",
                        (const char *const[]){ "Device", "multiprocessors, warps of 32 threads",
                                               "shared memory a block", "GFLOP/s",
-                                              "a GPU's speed it is not", NULL });
+                                              "not a GPU's speed", NULL });
     const struct command c = program_run("06_flash_tiled_cuda",
                                          "--device-info --device cpu --csv @/d.csv && cat @/d.csv");
     const char *const lines[] = { "device,what,value\n",

@@ -3,7 +3,7 @@
 
 #include "common/lab/lab.h"
 
-/* About `seconds` each, with complete on one thread and on all; also to --csv. */
+/* Times standard, fa2 and complete, about `seconds` each; also to --csv. */
 void backward_ladder(const struct chapter *chapter, size_t N, double seconds,
                      const struct options *options);
 

@@ -20,7 +20,7 @@ enum { SPINS_BEFORE_YIELD = 20000 };  // about a tile's work
 struct work_list {
     const struct attention *p;
     struct tile_size size;
-    size_t Tr, Tc;
+    size_t Tr, Tc;  // tiles of queries, i, and of keys, j
     struct tensors x;
     float *D;
     atomic_size_t *turn;  // (B, H, Tr): next key tile to add, or Tc
@@ -34,9 +34,9 @@ static bool attends(const struct work_list *list, const struct backward_head *a,
                      min(j0 + list->size.Bc, p->Nk)) != TILE_SKIPPED;
 }
 
-/* The first visible key tile from j, or Tc. */
-static size_t next_visible_tile(const struct work_list *list, const struct backward_head *a,
-                                size_t i, size_t j)
+/* The first key tile >= j that query tile i attends to, or Tc. */
+static size_t next_attended_tile(const struct work_list *list, const struct backward_head *a,
+                                 size_t i, size_t j)
 {
     while (j < list->Tc && !attends(list, a, i, j))
         j++;
@@ -78,24 +78,24 @@ static void do_tile(struct work_list *list, struct workspace *w, const struct ba
     workspace_end(w, &q, d);
 
     atomic_size_t *const turn = &list->turn[head * list->Tr + i];
-    const size_t next_tile = next_visible_tile(list, a, i, j + 1);
+    const size_t next_tile = next_attended_tile(list, a, i, j + 1);
     wait_for(turn, j);
     add_dQ(w, a, &q);
     atomic_store_explicit(turn, next_tile, memory_order_release);
 }
 
-/* Key tile j of head n. */
+/* Key tile j of key/value head n. */
 static void do_task(struct work_list *list, struct workspace *w, size_t n, size_t j)
 {
     const struct attention *p = list->p;
-    const size_t group = p->H / p->Hkv, j0 = j * list->size.Bc;
+    const size_t heads_per_kv = p->H / p->Hkv, j0 = j * list->size.Bc;
     const size_t cols = min(list->size.Bc, p->Nk - j0);
-    const size_t first = n / p->Hkv * p->H + n % p->Hkv * group;
+    const size_t first = n / p->Hkv * p->H + n % p->Hkv * heads_per_kv;
     const struct backward_head keys = backward_head_of(p, first, list->x);
     w->groups = (cols - 1) / GROUP + 1;
     for (size_t g = 0; g < w->groups; g++)
         keys_begin(&w->k[g], &keys, j0 + g * GROUP, min(GROUP, cols - g * GROUP));
-    for (size_t head = first; head < first + group; head++) {
+    for (size_t head = first; head < first + heads_per_kv; head++) {
         const struct backward_head a = backward_head_of(p, head, list->x);
         for (size_t i = list->Tr; i-- > 0;)
             if (attends(list, &a, i, j))
@@ -129,7 +129,7 @@ static void begin_tile(struct work_list *list, size_t tile)
     const struct backward_head a = backward_head_of(p, head, list->x);
     for (size_t r = i0; r < min(i0 + list->size.Br, p->Nq); r++)
         begin_row(list, head * p->Nq + r);
-    atomic_init(&list->turn[tile], next_visible_tile(list, &a, i, 0));
+    atomic_init(&list->turn[tile], next_attended_tile(list, &a, i, 0));
 }
 
 void backward_complete(const struct attention *p, struct tile_size size, struct tensors x)

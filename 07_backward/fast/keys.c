@@ -17,7 +17,7 @@ struct keys keys_new(group_row **left, size_t d, bool has_masked_keys)
         .V = rows_take(left, d),
         .dK = rows_take(left, d),
         .dV = rows_take(left, d),
-        .rows = rows_take(left, panel_count(d) * GROUP),
+        .K_rows = rows_take(left, panel_count(d) * GROUP),
         .with_zeros = has_masked_keys ? rows_take(left, panel_count(d) * GROUP) : NULL,
     };
 }
@@ -37,6 +37,7 @@ static void to_lanes(group_row *to, const float *x, size_t cols, size_t d)
         }
 }
 
+/* The inverse, times factor. */
 static void from_lanes(float *x, const group_row *from, float factor, size_t cols, size_t d)
 {
     for (size_t v = 0; v < COLUMNS; v++)
@@ -59,10 +60,10 @@ void keys_begin(struct keys *k, const struct backward_head *a, size_t j0, size_t
     to_lanes(k->V, a->V + j0 * d, cols, d);
     memset(k->dK, 0, d * sizeof *k->dK);
     memset(k->dV, 0, d * sizeof *k->dV);
-    memset(k->rows, 0, panel_count(d) * GROUP * sizeof *k->rows);
+    memset(k->K_rows, 0, panel_count(d) * GROUP * sizeof *k->K_rows);
     for (size_t c = 0; c < cols; c++)
         for (size_t n = 0; n < panel_count(d); n++)
-            memcpy(&k->rows[n * GROUP + c], a->K + (j0 + c) * d + n * GROUP,
+            memcpy(&k->K_rows[n * GROUP + c], a->K + (j0 + c) * d + n * GROUP,
                    min(GROUP, d - n * GROUP) * sizeof *a->K);
 }
 
@@ -73,7 +74,7 @@ void keys_end(const struct keys *k, const struct backward_head *a)
     from_lanes(a->dV + k->j0 * d, (const group_row *)k->dV, 1.0f, k->cols, d);
 }
 
-static void unmasked_lanes(const struct keys *k, const struct backward_head *a,
+static void key_mask_lanes(const struct keys *k, const struct backward_head *a,
                            visibility_row unmasked)
 {
     const struct attention *p = a->p;
@@ -86,8 +87,8 @@ static void unmasked_lanes(const struct keys *k, const struct backward_head *a,
         }
 }
 
-static void row_of_blocks(const struct keys *k, const struct attention *p, size_t row,
-                          visibility_row blocks)
+static void block_mask_lanes(const struct keys *k, const struct attention *p, size_t row,
+                             visibility_row blocks)
 {
     const size_t columns = (p->Nk - 1) / p->mask_cols + 1;
     for (int v = 0; v < COLUMNS; v++)
@@ -103,14 +104,14 @@ void keys_visible(visibility_row *mask, const struct keys *k, const struct backw
     const struct attention *p = a->p;
     const struct band band = attention_band(p);
     visibility_row unmasked, blocks = { { 0 } };
-    unmasked_lanes(k, a, unmasked);
+    key_mask_lanes(k, a, unmasked);
     for (size_t r = 0; r < n; r++) {
         const size_t i = i0 + r;
         // low <= j - i <= high in 32 bits: lengths are below 2^30
         const int32_t first = (int32_t)((ptrdiff_t)i + band.low - (ptrdiff_t)k->j0);
         const int32_t last = (int32_t)((ptrdiff_t)i + band.high - (ptrdiff_t)k->j0);
         if (p->block_mask && (r == 0 || i % p->mask_rows == 0))
-            row_of_blocks(k, p, i / p->mask_rows, blocks);
+            block_mask_lanes(k, p, i / p->mask_rows, blocks);
         for (int v = 0; v < COLUMNS; v++) {
             mask[r][v] = (group_lanes(v) >= first) & (group_lanes(v) <= last) & unmasked[v];
             if (p->block_mask)

@@ -12,11 +12,11 @@
 
 struct keys {
     group_row *K, *V, *dK, *dV;  // d rows each; dK is unscaled
-    group_row *rows;             // K untransposed: panel n, key c at [n GROUP + c]
+    group_row *K_rows;           // K untransposed: panel n, key c at [n GROUP + c]
     group_row *with_zeros;       // the same with masked keys 0, or NULL
-    const group_row *selected;   // rows, with_zeros, or NULL if skipped
-    size_t first, end;           // range of visible keys
-    size_t q_first, q_end;       // range of their queries, in blocks of ROWS
+    const group_row *selected;   // K_rows, with_zeros, or NULL if skipped
+    size_t first, end;           // lanes of visible keys
+    size_t q_first, q_end;       // their queries in the tile, multiples of ROWS
     size_t j0, cols;             // first key, number of keys
 };
 
@@ -39,7 +39,7 @@ struct keys keys_new(group_row **left, size_t d, bool has_masked_keys);
 /* Loads keys, 0 in unused lanes; dK = dV = 0. */
 void keys_begin(struct keys *k, const struct backward_head *a, size_t j0, size_t cols);
 
-/* What dQ and dK are multiplied by: the scale, or 1 if a modified score's slope includes it. */
+/* For dQ and dK: the scale, or 1 if a modified score's slope includes it. */
 INLINE float gradient_factor(const struct attention *p)
 {
     return score_option(p) ? 1.0f : p->scale;

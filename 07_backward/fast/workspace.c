@@ -16,7 +16,7 @@ static bool may_attend_to_nothing(const struct attention *p)
     return p->key_mask || p->block_mask || band.high < 0 || last + band.low >= (ptrdiff_t)p->Nk;
 }
 
-/* One allocation: with one per array, page faults take a tenth of the time if N is small. */
+/* Two allocations: with one per array, page faults take a tenth of the time if N is small. */
 struct workspace workspace_new(const struct attention *p, struct tile_size size)
 {
     const size_t d = p->d, groups = (size.Bc - 1) / GROUP + 1, rows = rounded_up(size.Br);
@@ -91,16 +91,18 @@ struct queries workspace_queries(struct workspace *w, const struct backward_head
     return q;
 }
 
-/* Queries first … end - 1; before first_full they attend only to keys of the first vector. */
+/* Queries first … end - 1 of a tile; before first_full they attend only to the first vector. */
 struct query_span {
     size_t first, first_full, end;
 };
 
+/* A (ROWS, d) times B (d, GROUP). */
 INLINE struct block products(const float *A, const group_row *B, size_t d)
 {
     return block_product((struct block){ 0 }, A, (ptrdiff_t)d, 1, B, d);
 }
 
+/* For B's first vector. */
 INLINE struct block first_products(const float *A, const group_row *B, size_t d)
 {
     return column_product(0, (struct block){ 0 }, A, (ptrdiff_t)d, 1, B, d);
@@ -224,10 +226,10 @@ static void select_keys(const struct workspace *w, struct keys *k, size_t rows, 
         k->end--;
     for (size_t c = k->first; c < k->end; c++)
         has_masked_keys |= lane[c] == 0;
-    k->selected = (const group_row *)(has_masked_keys ? k->with_zeros : k->rows);
+    k->selected = (const group_row *)(has_masked_keys ? k->with_zeros : k->K_rows);
     if (!has_masked_keys)
         return;
-    memcpy(k->with_zeros, k->rows, panel_count(d) * GROUP * sizeof *k->rows);
+    memcpy(k->with_zeros, k->K_rows, panel_count(d) * GROUP * sizeof *k->K_rows);
     for (size_t n = 0; n < panel_count(d) * GROUP; n++)
         if (n % GROUP < k->cols && lane[n % GROUP] == 0)
             memset(&k->with_zeros[n], 0, sizeof k->with_zeros[n]);
@@ -250,7 +252,7 @@ void workspace_process(struct workspace *w, size_t g, const struct backward_head
     const bool full = k->cols == GROUP && q->rows == q->padded;  // else padding computes 0 * inf
     if (kind == TILE_FULL && full && !dropout && !score_option(p)) {
         softmax_full(w, k, q, p->d, factor, dS);
-        k->selected = (const group_row *)k->rows;
+        k->selected = (const group_row *)k->K_rows;
         k->first = 0;
         k->end = GROUP;
     } else {

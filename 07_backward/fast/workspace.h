@@ -6,12 +6,12 @@
 struct workspace {
     float *room;  // holds all arrays but k
     struct keys *k;
-    size_t groups;  // in the current tile
-    group_row *P;   // a row per query
-    group_row *Z;   // dropout factors, or NULL
-    group_row *dS;  // group g, query r at [g padded + r]
-    group_row *dQ;  // panel n, query r at [n padded + r]
-    visibility_row *mask;
+    size_t groups;         // of the current tile of keys
+    group_row *P;          // a row per query
+    group_row *Z;          // dropout factors, or NULL
+    group_row *dS;         // group g, query r at [g padded + r]
+    group_row *dQ;         // panel n, query r at [n padded + r]
+    visibility_row *mask;  // row: query, lane: key
     float *Q,
         *dO;         // copies with zeros for queries without keys, or NULL
     float *lse, *D;  // log2(e) lse, with +inf for -inf; D
@@ -20,7 +20,7 @@ struct workspace {
 struct workspace workspace_new(const struct attention *p, struct tile_size size);
 void workspace_free(struct workspace *w);
 
-/* A tile, padded with zeros to blocks of ROWS. */
+/* A tile of queries from i0, padded with zeros to a multiple of ROWS. */
 struct queries {
     const float *Q, *dO;
     size_t i0, rows, padded;
@@ -29,7 +29,7 @@ struct queries {
 struct queries workspace_queries(struct workspace *w, const struct backward_head *a, const float *D,
                                  size_t i0, size_t rows);
 
-/* fa2's inner loop, for group g. */
+/* P, dS, and additions to dK and dV for group g. */
 void workspace_process(struct workspace *w, size_t g, const struct backward_head *a,
                        const struct queries *q);
 

@@ -17,12 +17,11 @@ struct backward_arrays {
     const float *Q, *K, *V, *O, *dO, *lse;
     float *dQ, *dK, *dV;
     float *D, *P, *dS;
-    unsigned *turns;                               // turn_count(p) counters, for ordered
+    unsigned *turns;                               // for ordered
     const uint16_t *Q16, *K16, *V16, *O16, *dO16;  // instead of Q … dO
     uint16_t *dQ16, *dK16, *dV16;                  // for store
 };
 
-/* The bytes of dQ, which launchers of kernels that add to it clear first. */
 static inline size_t dQ_bytes(const struct attention *p)
 {
     return p->B * p->H * p->Nq * p->d * sizeof(float);
@@ -36,13 +35,11 @@ static inline size_t turn_count(const struct attention *p)
 
 /*
  * Starts the kernels for problem p, with masks in device memory, on a stream of the current
- * device. B H <= 65 535. Queries that attend to no key add nothing, and in complete may be
- * uninitialised; keys that no query attends to may be, and their dK and dV are 0.
+ * device. B H <= 65 535. Queries without keys add nothing, and in complete may be uninitialised;
+ * keys without queries may be, and their dK and dV are 0.
  *
- * float32, d <= 128: standard to deterministic support scale and causal mask, Hkv = H; complete
- * all but score_option. 16 bits: mma_split and mma the same for d = 64 and 128, compute
- * capability 8.0; wgmma to ordered 9.0, also Hkv < H; complete d = 32, 64, 96, 128 and 256.
- * Gradients are float32; in store, dQ has the sums.
+ * Only complete supports windows, other masks and dropout; those before wgmma need Hkv = H.
+ * host/kernels.c lists d and types. Gradients are float32; in store, dQ has the sums.
  */
 typedef void backward_launcher(const struct attention *p, const struct backward_arrays *arrays,
                                cudaStream_t stream);

@@ -73,7 +73,7 @@ void ring_backward(const struct ring *r, struct tensors in, void *bytes, struct 
                    float *dQ, float *dK_and_dV)
 {
     const struct part own = part_of(r->p.Nk, r->rank, r->ranks);
-    MPI_Request both[2], sums[2];  // the arriving part; the last one, which leaves
+    MPI_Request both[2], sums[2];  // of K and V; of dK and dV: receive, send
     void *at_hand = bytes;
     memset(dQ, 0, r->p.B * r->p.H * r->queries.rows * r->p.d * sizeof *dQ);
     for (size_t step = 0; step < r->ranks; step++) {

@@ -20,6 +20,7 @@ struct ring_room {
 void ring_backward(const struct ring *r, struct tensors in, void *bytes, struct ring_room room,
                    float *dQ, float *dK_and_dV);
 
+/* Floats of dK and dV. */
 size_t ring_sums(const struct ring *r, const struct part *part);
 
 #endif

@@ -10,7 +10,7 @@ struct rows {
     size_t first, count;
 };
 
-/* A query's own row, or all rows of the heads that share a key. */
+/* The rows of O, in (B, H, Nq), that the element affects. */
 static struct rows rows_of(const struct attention *p, size_t array, size_t index)
 {
     if (array == DQ)

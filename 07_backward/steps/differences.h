@@ -11,11 +11,11 @@
 /* The forward pass: the reference, or chapter 05's. */
 enum precision { IN_DOUBLE, IN_FLOAT };
 
-/* Central; restores element `index` of Q, K or V (DQ, DK, DV). */
+/* dx for element `index` of Q, K or V (`array`: DQ, DK or DV), which it restores. */
 double difference_at(const struct lab *lab, size_t array, size_t index, float h,
                      enum precision precision);
 
-/* As small as rounding allows. */
+/* These h balance truncation and rounding. */
 static const float DIFFERENCE_STEP[] = { [IN_DOUBLE] = 0x1p-11f, [IN_FLOAT] = 0x1p-6f };
 
 #endif

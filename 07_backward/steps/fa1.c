@@ -18,7 +18,7 @@ static float dropout_factor(const struct backward_head *a, size_t i, size_t j)
     return dropout_keeps(a->p, a->b, a->h, i, j) ? (float)(1.0 / (1.0 - a->p->dropout)) : 0.0f;
 }
 
-/* Turns S into P_drop, and dP into dS. */
+/* Turns Q K^T into P_drop, and dP into dS, unscaled. */
 static void fa1_pairs(const struct backward_head *a, struct tile t, struct backward_memory *fast)
 {
     for (size_t n = 0; n < t.rows * t.cols; n++) {

@@ -9,7 +9,7 @@ void fa2_D(const struct backward_head *a, float *D);
 void fa2_load_queries(const struct backward_head *a, struct tile t, const float *D,
                       struct backward_memory *fast);
 
-/* Computes P and dS of a loaded tile. */
+/* Computes P and unscaled dS of a loaded tile. */
 void fa2_pairs(const struct backward_head *a, struct tile t, struct backward_memory *fast);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* m and l for fa1, which has no softcap. */
+/* For fa1, which has no softcap; complete computes only lse. */
 static void statistics_of_row(const struct head *a, size_t i, float *m, float *l)
 {
     const struct attention *p = a->p;

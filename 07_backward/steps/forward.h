@@ -7,17 +7,17 @@
 void forward_pass(const struct attention *p, struct tensors *x);
 void forward_free(struct tensors *x);
 
-/* The command line's problem, without a forward pass. */
+/* The command line's problem and dO, without a forward pass. */
 void backward_load(struct lab *lab);
 
-/* lab_input, plus a backward pass's other inputs. */
+/* lab_input, plus lines about dO. */
 void backward_input(struct lab *lab);
 
 /* A random problem and its forward pass. */
 struct lab backward_random(const struct chapter *chapter, struct attention p,
                            const struct options *options);
 
-/* Gradients in float32, whatever type they were stored in. */
+/* Gradients as float32, and the type in which they were stored. */
 struct result {
     float *of[GRADIENTS];
     enum dtype type;

@@ -5,8 +5,8 @@
  *
  *     P_ij = e^{S_ij - lse_i}          D_i = sum over j of P_ij dP_ij = dO_i.O_i
  *
- * dO_i.O_i needs no pairs, so one pass is enough. dK and dV, updated in slow memory for every pair,
- * are cleared per query head, so every query head needs its own key head.
+ * dO_i.O_i needs no pairs, so one pass is enough. dK and dV are updated in slow memory for every
+ * pair, and cleared per query head, so Hkv = H.
  */
 #include "07_backward/steps/tile.h"
 

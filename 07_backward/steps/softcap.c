@@ -3,8 +3,7 @@
  *
  *     S = score(x), x = Q K^T        dS = P (dP - D)        dx = dS score'(x)        dQ = dx K        dK = dx^T Q
  *
- * score'(x) differs per pair, so it is applied before the products. For softcap, it is scale (1 -
- * (S / C)^2).
+ * score'(x), which includes the scale, differs per pair, so it is applied before the products.
  */
 #include "07_backward/steps/fa2.h"
 

@@ -9,7 +9,7 @@
  */
 #include "07_backward/steps/tile.h"
 
-/* If `masked`, masked pairs are -inf. */
+/* Stores fast->P in X; if `masked`, masked pairs are -inf. */
 static void store_tile(const struct backward_head *a, float *X, struct tile t, bool masked,
                        const struct backward_memory *fast)
 {

@@ -7,11 +7,10 @@
 #include <stddef.h>
 
 /*
- * For d <= 256. A query that attends to no key adds nothing to gradients; a key that no query
- * attends to is not read, and its dK and dV are exactly 0. All support masks; steps.c lists what
- * else. The number of threads does not change the result.
+ * For d <= 256. A query without keys adds nothing to gradients; a key without queries is not read,
+ * and its dK and dV are exactly 0. All support masks; steps.c lists what else.
  */
 attention_step backward_standard, backward_fa2,
-    backward_complete;  // for other files; the rest are declared in steps.c
+    backward_complete;  // the others: steps.c
 
 #endif

@@ -5,7 +5,7 @@
 #include "05_flash_tiled_cpu/steps/tile.h"
 #include "07_backward/steps/steps.h"
 
-/* Q, O, dO and dQ (Nq, d); K, V, dK and dV (Nk, d); lse, m and l (Nq). */
+/* Q, O, dO and dQ (Nq, d); K, V, dK and dV (Nk, d); lse (Nq), m and l (Nq) or NULL. */
 struct backward_head {
     const struct attention *p;
     size_t b, h;
@@ -16,22 +16,16 @@ struct backward_head {
 /* Head n = b H + h. */
 struct backward_head backward_head_of(const struct attention *p, size_t n, struct tensors x);
 
-/*
- * Q, O, dO and dQ (Br, d); K, V, dK and dV (Bc, d); P and dS (Br, Bc), where dS first holds dP;
- * lse, m, l and D (Br). Rows are contiguous.
- */
+/* Tiles of these, with contiguous rows; P and dS (Br, Bc), which first hold Q K^T and dP; D (Br). */
 struct backward_memory {
     float *Q, *O, *dO, *dQ, *K, *V, *dK, *dV, *P, *dS, *lse, *m, *l, *D;
 };
 
-/*
- * Sizes are clipped to the problem's. Allocates all arrays, even those a step does not use. Release
- * with backward_memory_free.
- */
+/* Allocates all arrays, for sizes clipped to the problem's. Release with backward_memory_free. */
 struct backward_memory backward_memory_new(const struct attention *p, struct tile_size size);
 void backward_memory_free(struct backward_memory *fast);
 
-/* C = A B^T */
+/* C (rows, cols) = A B^T */
 static inline void tile_product(float *C, const float *A, const float *B, struct tile t, size_t d)
 {
     for (size_t r = 0; r < t.rows; r++)
@@ -43,7 +37,7 @@ static inline void tile_product(float *C, const float *A, const float *B, struct
         }
 }
 
-/* C += X B, skipping zeros of X, as masked rows of B may be NaN. */
+/* C (rows, d) += X B, skipping zeros of X, as masked rows of B may be NaN. */
 static inline void tile_add_to_queries(float *C, const float *X, const float *B, struct tile t,
                                        size_t d)
 {
@@ -55,7 +49,7 @@ static inline void tile_add_to_queries(float *C, const float *X, const float *B,
         }
 }
 
-/* C += X^T A. */
+/* C (cols, d) += X^T A, likewise. */
 static inline void tile_add_to_keys(float *C, const float *X, const float *A, struct tile t,
                                     size_t d)
 {
@@ -67,7 +61,7 @@ static inline void tile_add_to_keys(float *C, const float *X, const float *A, st
         }
 }
 
-/* P = e^{x - lse}, 0 for masked pairs. */
+/* P = e^{x - lse} of query i and key j, whose score is x; 0 if masked. */
 static inline float pair_weight(const struct backward_head *a, size_t i, size_t j, float x,
                                 float lse)
 {

@@ -24,14 +24,13 @@ struct place {
     bool csv;
 };
 
-static void print_row(struct place at, const char *kind, const char *label, const float *x,
-                      size_t n)
+static void print_row(struct place at, const char *of, const char *what, const float *x, size_t n)
 {
     char row[200];
     for (size_t k = 0; k < n && at.csv; k++)
-        printf("%zu,%zu,%s,%s,%zu,%zu,%.9g\n", at.b, at.h, label, kind, at.row, k, (double)x[k]);
+        printf("%zu,%zu,%s,%s,%zu,%zu,%.9g\n", at.b, at.h, what, of, at.row, k, (double)x[k]);
     if (!at.csv)
-        report_line("b %zu, h %zu   %-5s %zu   %-3s %s", at.b, at.h, kind, at.row, label,
+        report_line("b %zu, h %zu   %-5s %zu   %-3s %s", at.b, at.h, of, at.row, what,
                     report_row("%6.3f", x, n, row, sizeof row));
 }
 

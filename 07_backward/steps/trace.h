@@ -3,7 +3,7 @@
 
 #include "07_backward/steps/forward.h"
 
-/* Exits unless the problem is small enough to print, and its scores are not modified. */
+/* Exits if the problem is too large to print, or modifies scores. */
 void backward_trace_check(const struct attention *p);
 
 /*

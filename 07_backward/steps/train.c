@@ -57,9 +57,9 @@ static void train_check(const struct options *o)
                          others[k].name);
 }
 
-enum guide { BY_STANDARD, BY_COMPLETE, BY_WRONG_SCALE, GUIDES };
+enum variant { STANDARD, COMPLETE, SCALE_FORGOTTEN, VARIANTS };  // of the gradients
 
-/* By fa2, not vectorised, so that standard's losses are the same on every machine. */
+/* By chapter 05's fa2, not vectorised, so that standard's losses are the same on every machine. */
 static void forward(struct lab *lab)
 {
     const struct attention *p = &lab->input.p;
@@ -90,10 +90,7 @@ static const struct chapter *chapter;
 /* With --device: the kernels'. */
 static struct trainer complete_trainer = { "complete", forward, by_complete };
 
-/*
- * O (N, d) of the real layer's first head and N words; no mask, as training has none. The caller
- * frees it.
- */
+/* O (N, d) of the real layer's first head, without a mask; the caller frees it. */
 static float *load_target(size_t *d)
 {
     const struct options usual = { .window_left = -1, .window_right = -1 };
@@ -128,12 +125,12 @@ static void update(float *x, const float *gradient, size_t n, float rate)
 }
 
 /* Returns the loss before the step. */
-static double train_step(struct lab *lab, const float *target, enum guide guide, float rate)
+static double train_step(struct lab *lab, const float *target, enum variant variant, float rate)
 {
     const struct attention *p = &lab->input.p;
     const struct trainer standard = { "standard", forward, by_standard };
-    const struct trainer *trainer = guide == BY_COMPLETE ? &complete_trainer : &standard;
-    const float unscale = guide == BY_WRONG_SCALE ? 1.0f / p->scale : 1.0f;
+    const struct trainer *trainer = variant == COMPLETE ? &complete_trainer : &standard;
+    const float unscale = variant == SCALE_FORGOTTEN ? 1.0f / p->scale : 1.0f;
     const size_t n = attention_query_elements(p);
     trainer->forward(lab);
     const double loss = loss_of(lab, target, (float *)lab->x.dO);
@@ -146,20 +143,21 @@ static double train_step(struct lab *lab, const float *target, enum guide guide,
     return loss;
 }
 
-static void train_by(enum guide guide, float rate, const float *target, size_t d, double *losses)
+static void train_with(enum variant variant, float rate, const float *target, size_t d,
+                       double *losses)
 {
     const struct options options = { .seed = 5 };
     struct lab lab = backward_random(chapter, attention_of(1, 1, 1, N, N, d), &options);
     forward_free(&lab.x);
     for (size_t k = 0; k < STEPS; k++) {
         progress("descending", k, STEPS);
-        losses[k] = train_step(&lab, target, guide, rate);
+        losses[k] = train_step(&lab, target, variant, rate);
     }
     progress("descending", 1, 1);
     lab_free(&lab);
 }
 
-static double largest_distance(const double *a, const double *b)
+static double largest_relative_difference(const double *a, const double *b)
 {
     double largest = 0.0;
     for (size_t k = 0; k < STEPS; k++)
@@ -167,35 +165,35 @@ static double largest_distance(const double *a, const double *b)
     return largest;
 }
 
-static void write_losses(const char *path, double losses[GUIDES][STEPS])
+static void write_losses(const char *path, double losses[VARIANTS][STEPS])
 {
     const size_t size = (size_t)(1 + STEPS) * LINE_BYTES;
     char *csv = allocate(size, 1, "the losses");
     size_t used =
         (size_t)snprintf(csv, size, "step,standard,%s,wrong_scale\n", complete_trainer.name);
     for (size_t k = 0; k < STEPS; k++)
-        used += (size_t)snprintf(csv + used, size - used, "%zu,%.9e,%.9e,%.9e\n", k,
-                                 losses[BY_STANDARD][k], losses[BY_COMPLETE][k],
-                                 losses[BY_WRONG_SCALE][k]);
+        used +=
+            (size_t)snprintf(csv + used, size - used, "%zu,%.9e,%.9e,%.9e\n", k,
+                             losses[STANDARD][k], losses[COMPLETE][k], losses[SCALE_FORGOTTEN][k]);
     report_csv(path, csv);
     free(csv);
 }
 
-static void print_losses(double losses[GUIDES][STEPS])
+static void print_losses(double losses[VARIANTS][STEPS])
 {
     report_line("%6s %14s %14s %20s", "step", "standard", complete_trainer.name, "scale forgotten");
     // every 60th step, and the last
     for (size_t k = 0; k < STEPS; k += k == STEPS - 1 || k + 60 < STEPS ? 60 : STEPS - 1 - k)
-        report_line("%6zu %14.6f %14.6f %20.6f", k, losses[BY_STANDARD][k], losses[BY_COMPLETE][k],
-                    losses[BY_WRONG_SCALE][k]);
+        report_line("%6zu %14.6f %14.6f %20.6f", k, losses[STANDARD][k], losses[COMPLETE][k],
+                    losses[SCALE_FORGOTTEN][k]);
 }
 
 static void train_in_long_steps(const float *target, size_t d)
 {
     double right[STEPS], wrong[STEPS];
     char text[24] = "NaN";
-    train_by(BY_STANDARD, LONG_RATE, target, d, right);
-    train_by(BY_WRONG_SCALE, LONG_RATE, target, d, wrong);
+    train_with(STANDARD, LONG_RATE, target, d, right);
+    train_with(SCALE_FORGOTTEN, LONG_RATE, target, d, wrong);
     const double last = right[STEPS - 1], last_wrong = wrong[STEPS - 1];
     if (!isnan(last_wrong))
         snprintf(text, sizeof text, "%.6f", last_wrong);
@@ -208,7 +206,7 @@ static void train_in_long_steps(const float *target, size_t d)
 int train(struct lab *lab, const struct trainer *other)
 {
     const struct options *const options = &lab->o;
-    static double losses[GUIDES][STEPS];
+    static double losses[VARIANTS][STEPS];
     size_t d;
     train_check(options);
     report_start("07", "Backward", "gradient descent, and what a wrong scale does", options->quiet);
@@ -217,8 +215,8 @@ int train(struct lab *lab, const struct trainer *other)
     if (other)
         complete_trainer = *other;
     threads_use(1);  // too small a problem for threads
-    for (enum guide guide = BY_STANDARD; guide < GUIDES; guide++)
-        train_by(guide, RATE, target, d, losses[guide]);
+    for (enum variant variant = STANDARD; variant < VARIANTS; variant++)
+        train_with(variant, RATE, target, d, losses[variant]);
 
     report_part("Descent");
     report_line("random Q, K, V to the real layer's O: %d words, d = %zu, %d steps, rate %g", N, d,
@@ -227,8 +225,8 @@ int train(struct lab *lab, const struct trainer *other)
         report_line("%s takes Q, K, V and dO rounded to %s, and rounds O too",
                     complete_trainer.name, dtype_name(options->dtype));
     print_losses(losses);
-    const double apart = largest_distance(losses[BY_COMPLETE], losses[BY_STANDARD]);
-    const double wrong = largest_distance(losses[BY_WRONG_SCALE], losses[BY_STANDARD]);
+    const double apart = largest_relative_difference(losses[COMPLETE], losses[STANDARD]);
+    const double wrong = largest_relative_difference(losses[SCALE_FORGOTTEN], losses[STANDARD]);
     report_line("%s is never more than %.1e of the loss from standard,", complete_trainer.name,
                 apart);
     report_line("the one without the scale up to %.1e", wrong);

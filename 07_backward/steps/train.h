@@ -6,14 +6,14 @@
 
 struct trainer {
     const char *name;
-    void (*forward)(struct lab *lab);
+    void (*forward)(struct lab *lab);  // allocates O and lse
     struct result (*backward)(const struct lab *lab);
 };
 
 /*
  * Gradient descent from random Q, K and V to the real layer's O, with three gradients: standard's;
- * complete's, or `other`'s unless NULL; and with dQ and dK unscaled. The first two must agree.
- * Closes the lab; returns the exit status.
+ * complete's, or `other`'s unless NULL; and standard's without the factor scale in dQ and dK. The
+ * first two must agree. Closes the lab; returns the exit status.
  */
 int train(struct lab *lab, const struct trainer *other);
 

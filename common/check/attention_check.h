@@ -1,6 +1,6 @@
 /*
- * Compares the output of attention with the double precision reference and the previous stage: all
- * rows or, for large problems, some of each head.
+ * Checks O and lse of one run: compares them with what rounding.h expects and with the previous
+ * stage (tolerance.h): all rows or, for large problems, some.
  */
 #ifndef COMMON_ATTENTION_CHECK_H
 #define COMMON_ATTENTION_CHECK_H
@@ -14,7 +14,7 @@
 struct attention_check {
     size_t shape[4];  // of O: (B, H, Nq, d)
     size_t count;
-    size_t *rows;            // (b H + h) Nq + i of each, ascending
+    size_t *rows;            // (b H + h) Nq + i of each checked row, ascending
     struct exact *O, *lse;   // (count, d) and (count)
     const char *other_name;  // another stage to compare O with, or NULL
     const float *other;      // its O: (count, d)
@@ -24,9 +24,9 @@ struct attention_check {
 static const double ATTENTION_CHECK_ALL = 4e9;
 
 /*
- * Computes the expected rows: all for small problems or with `all`. Otherwise at least 64: the
- * first row of each head, the last row of each, then random ones, as many as fit into a tenth of
- * ATTENTION_CHECK_ALL.
+ * Computes the expected rows: all for small problems or with `all`. Otherwise three per head, as
+ * many as fit into a tenth of ATTENTION_CHECK_ALL, but at least 64: the first row of each head, the
+ * last row of each, then random ones.
  */
 struct attention_check attention_check_begin(const struct attention_input *input, bool all);
 void attention_check_end(struct attention_check *check);

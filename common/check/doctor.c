@@ -11,13 +11,15 @@ enum { SOME_ROWS = 64 };
 
 // ---- the cause ----------------------------------------------------------------------------------
 
+/* The expected values times `factor`; free() them. */
 static struct exact *scaled(const struct output *o, double factor)
 {
     const size_t n = output_size(o);
     struct exact *const right = allocate(n, sizeof *right, "a mistake's result");
     for (size_t k = 0; k < n; k++)
-        right[k] = (struct exact){ o->right[k].value * factor, o->right[k].sigma * factor,
-                                   o->right[k].bias * factor };
+        right[k] = (struct exact){ o->right[k].value * factor,
+                                   o->right[k].sigma * fabs(factor),
+                                   o->right[k].bias * fabs(factor) };
     return right;
 }
 
@@ -52,6 +54,7 @@ static bool row_fits(const struct doctor *x, const struct output *o, enum result
     return fits;
 }
 
+/* The same for the worst row and up to 63 others. */
 static bool rows_fit(const struct doctor *x, const struct output *o, enum result of,
                      const struct mistake *m, enum dtype type, size_t worst)
 {
@@ -64,7 +67,7 @@ static bool rows_fit(const struct doctor *x, const struct output *o, enum result
     return k == count;
 }
 
-/* The same for rows of dK or dV, for a mistake that is another problem. */
+/* For the worst row of dK or dV and up to 8 others; only for a mistake that is another problem. */
 static bool keys_fit(const struct doctor *x, const struct output *o, enum result of,
                      const struct mistake *m, enum dtype type, size_t worst)
 {
@@ -124,14 +127,17 @@ struct output doctor_output(const struct doctor *x, enum result of)
     };
 }
 
-/* The type of two arrays; DTYPES is that of equal numbers. */
+/* The type of two arrays. DTYPES, for an array of equal numbers, fits any other. */
 static enum dtype common_dtype(enum dtype a, enum dtype b)
 {
     return a == b || b == DTYPES ? a : a == DTYPES ? b : DTYPE_F32;
 }
 
-/* Sets the type by O, or by Q, K and V, and rounds them; prints which it is. */
-static void take_dtype(FILE *to, const struct doctor *x)
+/*
+ * Unless it is given: sets the type to the 16-bit one that holds all numbers of O, or of Q, K and
+ * V; rounds Q, K and V to it, and prints which it is.
+ */
+static void recognise_dtype(FILE *to, const struct doctor *x)
 {
     struct attention_input *const in = x->in;
     const size_t queries = attention_query_elements(&in->p), keys = attention_key_elements(&in->p);
@@ -153,6 +159,7 @@ static void take_dtype(FILE *to, const struct doctor *x)
     dtype_round_all(type, in->V, keys);
 }
 
+/* Judges one result, 0 if it is not given; returns its error. `right` is rounded to its type. */
 static double report_output(FILE *to, const struct doctor *x, enum result of, struct exact *right)
 {
     struct output o = doctor_output(x, of);
@@ -179,7 +186,7 @@ static double report_output(FILE *to, const struct doctor *x, enum result of, st
 
 bool doctor_report(FILE *to, const struct doctor *x, double explained[RESULTS])
 {
-    take_dtype(to, x);
+    recognise_dtype(to, x);
     if (to)
         output_heading(to, x->stage[RESULT_O]);
     if (x->got[RESULT_O] || x->got[RESULT_LSE]) {

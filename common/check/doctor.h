@@ -1,7 +1,7 @@
 /*
- * Judges the results of somebody's own attention, and looks for the cause of a wrong one: attention
- * with each of the usual mistakes is computed for some rows, and the verdict of tolerance.h decides
- * whether the result is that.
+ * Judges the arrays that a user's own attention wrote, and looks for the cause of a wrong one:
+ * attention with each of the usual mistakes is computed for some rows, and the verdict of
+ * tolerance.h decides whether the result is that.
  */
 #ifndef COMMON_DOCTOR_H
 #define COMMON_DOCTOR_H
@@ -17,7 +17,7 @@ enum result { RESULT_O, RESULT_LSE, RESULT_DQ, RESULT_DK, RESULT_DV, RESULTS };
 struct doctor {
     struct attention_input *in;                  // 16-bit results round Q, K and V
     const float *dO;                             // for gradients
-    const float *got[RESULTS], *stage[RESULTS];  // NULL: not given; another result to print
+    const float *got[RESULTS], *stage[RESULTS];  // the user's; a stage's, to print; NULL: not given
     bool has_dtype;  // in->p.dtype was asked for; otherwise it is recognised in the arrays
 };
 
@@ -25,8 +25,9 @@ struct doctor {
 struct output doctor_output(const struct doctor *x, enum result of);
 
 /*
- * Judges all results that are given: their errors in units of what rounding explains, infinite for
- * NaN. Prints the verdicts and the causes unless `to` is NULL. Are they right?
+ * Judges all results that are given; explained[of]: the error in units of what rounding explains,
+ * infinite for NaN. Prints the verdicts and the causes unless `to` is NULL, which needs has_dtype.
+ * Returns whether all are right.
  */
 bool doctor_report(FILE *to, const struct doctor *x, double explained[RESULTS]);
 

@@ -7,7 +7,7 @@
 
 enum { SEED = 21, STREAM = 11, SOME_KEYS = 16 };
 
-/* The first, the last, and other keys of a random head. */
+/* The first, the last, and random keys of one random head. */
 static size_t *choose_keys(const struct attention *p, size_t count)
 {
     const size_t head = random_between(SEED, STREAM, 0, 0, p->B * p->Hkv - 1);
@@ -57,7 +57,7 @@ void gradient_check_end(struct gradient_check *check)
  * float16 overflows to infinity above 65504. Where the expected value does too, that is right: we
  * replace it by that value.
  */
-static void take_back_overflow(float *got, const struct exact *right, size_t n)
+static void accept_overflow(float *got, const struct exact *right, size_t n)
 {
     const double first_infinite = 65520.0;
     for (size_t k = 0; k < n; k++)
@@ -79,7 +79,7 @@ static void compare(const struct gradient_check *check, size_t g, const float *g
                              ? check->right[g][k]
                              : rounding_stored(check->right[g][k], check->stored);
     if (check->stored == DTYPE_F16)
-        take_back_overflow(pair->got, pair->right, count * d);
+        accept_overflow(pair->got, pair->right, count * d);
     pair->reference = compare_heads(axes, count, "reference", pair->got, pair->right);
     if (before) {
         pair->before = rows_copied(rows, count, before, d);

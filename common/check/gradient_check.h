@@ -1,6 +1,5 @@
 /*
- * Compares the gradients of attention with the double precision reference and the previous stage,
- * head by head.
+ * attention_check.h for the backward pass: checks dQ, dK and dV of one run, head by head.
  */
 #ifndef COMMON_GRADIENT_CHECK_H
 #define COMMON_GRADIENT_CHECK_H

@@ -181,6 +181,7 @@ struct row {
     double *score;
 };
 
+/* Adds key j: `by` k and Z v, or zeros for NULL. */
 static void row_add(struct row *r, size_t j, const float *k, const float *v, double Z, float by)
 {
     const size_t d = r->p.d - 1;
@@ -193,7 +194,7 @@ static void row_add(struct row *r, size_t j, const float *k, const float *v, dou
     r->key[r->n++] = j;
 }
 
-/* Adds to each score what the final maximum has more than that after the key's tile. */
+/* Never rescaled: adds to each score the final maximum minus that after the key's tile. */
 static void keep_old_maxima(struct row *r, size_t tile)
 {
     double m = (double)-INFINITY, most = (double)-INFINITY;
@@ -207,6 +208,7 @@ static void keep_old_maxima(struct row *r, size_t tile)
     }
 }
 
+/* Query (b, h, i) and its keys with the mistake. */
 static struct row row_of(const struct mistake *m, const struct attention_input *in, size_t b,
                          size_t h, size_t i)
 {
@@ -278,6 +280,7 @@ void mistake_forward(const struct mistake *m, const struct attention_input *in, 
         const double with = lse->value;
         struct exact *const right = allocate(d + 1, sizeof *right, "a row of O");
         mistake_forward(&none, in, b, h, i, right, lse);
+        // O = sum / e^lse: the sum of one of the two runs, the lse of the other
         const double factor = exp(m->how == O_NOT_RESCALED ? with - lse->value : lse->value - with);
         for (size_t c = 0; c < d; c++)
             O[c] = times(m->how == O_NOT_RESCALED ? O[c] : right[c], factor);

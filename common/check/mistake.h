@@ -1,5 +1,5 @@
 /*
- * The usual mistakes in attention, as other problems or as changes to the keys of a query.
+ * The usual mistakes that doctor.h tries, as other problems or as changes to the keys of a query.
  */
 #ifndef COMMON_MISTAKE_H
 #define COMMON_MISTAKE_H
@@ -8,24 +8,24 @@
 #include "common/check/rounding.h"
 
 enum how {
-    AS_IS,      // another problem, p
-    EXCHANGED,  // Q, K, V and O are read as (B, N, H, d)
-    STORED,     // O is
-    BY_MODULO,  // the key/value head is h mod Hkv
-    CAPPED,     // masked keys have the score -softcap
-    PADDED,     // keys after the last one, to the end of its tile, have the score 0
-    NOT_RESCALED,
-    O_NOT_RESCALED,
-    L_NOT_RESCALED,  // when the maximum grows after a tile
+    AS_IS,           // another problem, p
+    EXCHANGED,       // Q, K, V and O are read as (B, N, H, d)
+    STORED,          // only the result is stored so
+    BY_MODULO,       // the key/value head is h mod Hkv
+    CAPPED,          // masked keys have the score -softcap
+    PADDED,          // keys after the last one, to the end of its tile, have the score 0
+    NOT_RESCALED,    // O and l are not rescaled when a tile raises the maximum
+    O_NOT_RESCALED,  // only O is not
+    L_NOT_RESCALED,  // only l is not
     WITHOUT_M,       // lse is log l
     FACTOR,          // the right result times `factor`
 };
 
 struct mistake {
-    char text[120];
-    struct attention p;
+    char text[120];      // what the report prints
+    struct attention p;  // the problem that it solves instead
     enum how how;
-    size_t tile;
+    size_t tile;  // keys of a tile: of PADDED to L_NOT_RESCALED
     double factor;
 };
 

@@ -57,7 +57,7 @@ void output_heading(FILE *to, bool has_stage)
             has_stage ? "        the stage" : "");
 }
 
-/* Below a wrong output: what is farthest from right, for what rounding does there. */
+/* Prints the element that is farthest off, in units of what rounding explains. */
 static void print_farthest(FILE *to, const struct output *o, const struct difference *d)
 {
     static const char *const of[] = { [OF_ELEMENT] = "that element",
@@ -107,7 +107,7 @@ void output_print(FILE *to, const struct output *o, const struct difference *d, 
         print_farthest(to, o, d);
 }
 
-/* "12 of 65 rows, 32 to 43"; does a tile begin there? */
+/* "12 of 65 rows, 32 to 43", and whether the first is a multiple of a tile. */
 static void print_range(FILE *to, const char *of, size_t count, const size_t range[2], size_t all)
 {
     size_t tile = 256;

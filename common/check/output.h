@@ -1,6 +1,5 @@
 /*
- * An output of somebody's own implementation: its verdict as a line of a table, and where it is
- * wrong.
+ * Prints the verdict on one array of doctor.h as a line of a table, and where it is wrong.
  */
 #ifndef COMMON_OUTPUT_H
 #define COMMON_OUTPUT_H
@@ -9,14 +8,14 @@
 
 #include <stdio.h>
 
-/* `rows` by `cols` is a head of it. */
+/* `rows` by `cols` is a head of it; `right` has the expected values. */
 struct output {
     const char *name, *axes;
     int dims;
     size_t shape[4];
     size_t rows, cols;
     struct exact *right;
-    const float *x, *stage;  // `stage`: another result to print the difference from, or NULL
+    const float *x, *stage;  // a stage's x, to print the difference; or NULL
 };
 
 /* Several heads in a row: the worst of them, with indices into the whole. */

@@ -30,20 +30,20 @@ static float dot(const float *a, const float *b, size_t n)
     return sum;
 }
 
-static size_t query_row(const struct attention *p, size_t b, size_t h, size_t i)
+static size_t query_offset(const struct attention *p, size_t b, size_t h, size_t i)
 {
     return ((b * p->H + h) * p->Nq + i) * p->d;
 }
 
-static size_t key_row(const struct attention *p, size_t b, size_t h, size_t j)
+static size_t key_offset(const struct attention *p, size_t b, size_t h, size_t j)
 {
     return ((b * p->Hkv + kv_head(p, h)) * p->Nk + j) * p->d;
 }
 
-static float dot_of(const struct attention *p, const float *Q, const float *K, size_t b, size_t h,
-                    size_t i, size_t j)
+static float query_key_dot(const struct attention *p, const float *Q, const float *K, size_t b,
+                           size_t h, size_t i, size_t j)
 {
-    return dot(Q + query_row(p, b, h, i), K + key_row(p, b, h, j), p->d);
+    return dot(Q + query_offset(p, b, h, i), K + key_offset(p, b, h, j), p->d);
 }
 
 static float dropout_factor(const struct attention *p, size_t b, size_t h, size_t i, size_t j)
@@ -58,7 +58,7 @@ static float probabilities(const struct attention *p, const float *Q, const floa
     float m = -INFINITY, l = 0.0f;
     for (size_t j = 0; j < p->Nk; j++)
         P[j] = visible(p, b, h, i, j)
-                   ? (float)score_of(p, b, h, i, j, (double)dot_of(p, Q, K, b, h, i, j))
+                   ? (float)score_of(p, b, h, i, j, (double)query_key_dot(p, Q, K, b, h, i, j))
                    : -INFINITY;
     for (size_t j = 0; j < p->Nk; j++)
         m = fmaxf(m, P[j]);
@@ -82,7 +82,7 @@ static void output_row(const struct attention *p, const float *V, size_t b, size
         // In the kernels' order: a small float16 loses bits before the factor makes it large.
         const float weight = dtype_round(p->dtype, P[j]) * dropout_factor(p, b, h, i, j);
         for (size_t c = 0; c < p->d; c++)
-            O_i[c] += weight * V[key_row(p, b, h, j) + c];
+            O_i[c] += weight * V[key_offset(p, b, h, j) + c];
     }
     dtype_round_all(p->dtype, O_i, p->d);
 }
@@ -95,9 +95,9 @@ void plain_forward(const struct attention *p, const float *Q, const float *K, co
         for (size_t h = 0; h < p->H; h++)
             for (size_t i = 0; i < p->Nq; i++) {
                 const size_t row = (b * p->H + h) * p->Nq + i;
-                const float L = probabilities(p, Q, K, b, h, i, P);
+                const float row_lse = probabilities(p, Q, K, b, h, i, P);
                 if (lse)
-                    lse[row] = L;
+                    lse[row] = row_lse;
                 output_row(p, V, b, h, i, P, O + row * p->d);
             }
     free(P);
@@ -119,13 +119,13 @@ static float pairs_of_query(const struct attention *p, const float *Q, const flo
                             const float *V, const float *dO, size_t b, size_t h, size_t i, float *P,
                             float *dP)
 {
-    const size_t row = query_row(p, b, h, i);
+    const size_t row = query_offset(p, b, h, i);
     float D = 0.0f;
     probabilities(p, Q, K, b, h, i, P);
     for (size_t j = 0; j < p->Nk; j++) {
         if (!visible(p, b, h, i, j))
             continue;
-        dP[j] = dropout_factor(p, b, h, i, j) * dot(dO + row, V + key_row(p, b, h, j), p->d);
+        dP[j] = dropout_factor(p, b, h, i, j) * dot(dO + row, V + key_offset(p, b, h, j), p->d);
         D += P[j] * dP[j];
     }
     return p->dtype == DTYPE_F32 ? D : D_of_rounded_output(p, V, dO + row, b, h, i, P);
@@ -137,7 +137,7 @@ static float gradient_of_dot(const struct attention *p, const float *Q, const fl
 {
     float slope = p->scale;
     if (score_option(p))
-        slope = (float)score_slope(p, b, h, i, j, (double)dot_of(p, Q, K, b, h, i, j));
+        slope = (float)score_slope(p, b, h, i, j, (double)query_key_dot(p, Q, K, b, h, i, j));
     return p->dtype == DTYPE_F32 ? slope * P * (dP - D)
                                  : slope * dtype_round(p->dtype, P * (dP - D));
 }
@@ -146,12 +146,12 @@ static void backward_row(const struct attention *p, const float *Q, const float 
                          const float *dO, size_t b, size_t h, size_t i, float *P, float *dP,
                          float *dQ, float *dK, float *dV)
 {
-    const size_t row = query_row(p, b, h, i);
+    const size_t row = query_offset(p, b, h, i);
     const float D = pairs_of_query(p, Q, K, V, dO, b, h, i, P, dP);
     for (size_t j = 0; j < p->Nk; j++) {
         if (!visible(p, b, h, i, j))
             continue;
-        const size_t key = key_row(p, b, h, j);
+        const size_t key = key_offset(p, b, h, j);
         const float d_dot = gradient_of_dot(p, Q, K, b, h, i, j, P[j], dP[j], D);
         const float weight = dtype_round(p->dtype, P[j] * dropout_factor(p, b, h, i, j));
         for (size_t c = 0; c < p->d; c++) {

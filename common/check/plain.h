@@ -1,8 +1,8 @@
 /*
- * Textbook softmax and attention in the kernels' precision, float32: one formula a loop, S and P
- * stored, sums in order. Each function has the contract of its namesake in reference.h. If p->dtype
- * has 16 bits, P, O and (backward) dS are rounded to it, as in kernels; S, lse, gradients and sums
- * stay float32.
+ * For tests of the checks: a correct result in the kernels' precision, float32. One formula per
+ * loop, a row of S and P stored, sums in order. Each function has the contract of its namesake in
+ * reference.h. If p->dtype has 16 bits, P, O and (backward) dS are rounded to it, as in kernels; S,
+ * lse, gradients and sums stay float32.
  */
 #ifndef COMMON_PLAIN_H
 #define COMMON_PLAIN_H

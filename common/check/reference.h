@@ -1,6 +1,6 @@
 /*
  * The ground truth: softmax and attention in double precision, forward and backward, with all
- * options; clear, not fast.
+ * options; clear, not fast. (rounding.h adds how far a correct float32 result may be off.)
  *
  * Inputs are the kernels' float32 arrays. Outputs must not overlap inputs. Masked keys are not
  * read. A query without visible keys has O = 0 and lse = -inf and adds nothing to gradients.

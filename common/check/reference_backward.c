@@ -5,10 +5,7 @@
 
 #include <stdlib.h>
 
-/*
- * The derivative of a pair's score with respect to its dot product, which most problems do not
- * need.
- */
+/* The derivative of a pair's score with respect to its dot product: the scale, in most problems. */
 static double slope(const struct attention *p, const float *Q, const float *K, size_t b, size_t h,
                     size_t i, size_t j)
 {
@@ -19,7 +16,7 @@ static double slope(const struct attention *p, const float *Q, const float *K, s
         reference_dot(reference_query(p, Q, b, h, i), K + reference_key(p, b, h, j), p->d));
 }
 
-/* From dP and D = sum of P dP: dS = P (dP - D). */
+/* dS = P (dP - D), with D = sum of P dP. d_dot first holds dP. */
 void reference_pairs(const struct attention *p, const float *Q, const float *K, const float *V,
                      const float *dO, size_t b, size_t h, size_t i, double *P, double *d_dot)
 {

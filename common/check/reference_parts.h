@@ -1,5 +1,5 @@
 /*
- * What the forward and the backward pass of the reference have in common.
+ * Parts of the reference (reference.h) that its two passes, rounding*.c and mistake.c share.
  */
 #ifndef COMMON_REFERENCE_PARTS_H
 #define COMMON_REFERENCE_PARTS_H
@@ -11,7 +11,7 @@ double reference_dot(const float *a, const float *b, size_t n);
 const float *reference_query(const struct attention *p, const float *Q, size_t b, size_t h,
                              size_t i);
 
-/* Where row j of K, or of V, begins for query head h. */
+/* Where row j of K, or of V, begins for query head h: an index of elements. */
 size_t reference_key(const struct attention *p, size_t b, size_t h, size_t j);
 
 /*

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-// ---- one rounding, and a sum of many --------------------------------------------------------------
+// ---- one rounding, and a sum of many ------------------------------------------------------------
 
 /* The spacing of numbers of this type at |x|. */
 static double ulp(double x, enum dtype type)
@@ -143,21 +143,21 @@ double rounding_of_weight(double log_P, double variance, double of_m, double mos
 /* By descending score; equal scores in the order of keys. */
 static int by_score(const void *a, const void *b)
 {
-    const struct place *x = a, *y = b;
+    const struct ranked_key *x = a, *y = b;
     return x->score != y->score ? (x->score < y->score) - (x->score > y->score)
                                 : (x->k > y->k) - (x->k < y->k);
 }
 
-struct place *rounding_by_score(const struct scores_of_query *s)
+struct ranked_key *rounding_by_score(const struct scores_of_query *s)
 {
-    struct place *sorted = allocate(s->n, sizeof *sorted, "keys by their scores");
+    struct ranked_key *sorted = allocate(s->n, sizeof *sorted, "keys by their scores");
     for (size_t k = 0; k < s->n; k++)
-        sorted[k] = (struct place){ s->keys[k].score, k };
+        sorted[k] = (struct ranked_key){ s->keys[k].score, k };
     qsort(sorted, s->n, sizeof *sorted, by_score);
     return sorted;
 }
 
-size_t rounding_near(const struct place *sorted, size_t n, double distance)
+size_t rounding_near(const struct ranked_key *sorted, size_t n, double distance)
 {
     size_t near = 1;
     while (near < n && sorted[0].score - sorted[near].score <= distance)
@@ -170,7 +170,7 @@ double rounding_near_score(enum dtype type)
     return type == DTYPE_F32 ? 0.0 : ldexp(1.0, -dtype_digits(type) - 1);
 }
 
-/* A row, and sums over its keys for each column. Z is dropout's factor. */
+/* A row of O, and sums over its keys for each column. Z is dropout's factor. */
 struct row {
     const struct attention *p;
     const float *V;
@@ -188,7 +188,7 @@ struct row {
     double of_lse;
 };
 
-/* A weight P that n keys share, and its rounding. */
+/* A weight P that n keys share. `variance`: of its exponent; of_score and of_stored: of P. */
 struct weight {
     double P, variance, of_score, of_stored;
     double lost;      // does not average out
@@ -213,6 +213,7 @@ static struct weight weight_of(const struct row *r, const struct key *key, size_
     };
 }
 
+/* Adds the errors of key j: `variance` its own, of_score and `lost` those of its weight. */
 static void add_key(struct row *r, size_t j, double variance, double of_score, double lost)
 {
     const struct attention *p = r->p;
@@ -231,7 +232,7 @@ static void add_key(struct row *r, size_t j, double variance, double of_score, d
  * Adds n keys of equal score and sums their values. They share one weight and its error, so they
  * count as one key.
  */
-static void add_equal(struct row *r, const struct place *equal, size_t n)
+static void add_equal(struct row *r, const struct ranked_key *equal, size_t n)
 {
     const struct attention *p = r->p;
     const struct weight w = weight_of(r, &r->s.keys[equal->k], n);
@@ -255,7 +256,7 @@ static void add_equal(struct row *r, const struct place *equal, size_t n)
 }
 
 /* Adds n keys whose scores are so close that their weights round alike. */
-static void add_near(struct row *r, const struct place *near, size_t n)
+static void add_near(struct row *r, const struct ranked_key *near, size_t n)
 {
     const struct weight w = weight_of(r, &r->s.keys[near->k], 1);
     if (n == 1 && w.absorbed == 0.0) {
@@ -274,7 +275,8 @@ static void add_near(struct row *r, const struct place *near, size_t n)
         r->squares[c] += w.of_stored * fmax(square(r->near[c]), r->apart[c]);
 }
 
-static void add_up(struct row *r)
+/* O as a program computes it that adds key after key. */
+static void sum_in_order(struct row *r)
 {
     const struct attention *p = r->p;
     for (size_t k = 0; k < r->s.n; k++) {
@@ -306,12 +308,12 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
                      .near = sums + 5 * d,
                      .apart = sums + 6 * d,
                      .sums = allocate(d, sizeof *r.sums, "sums over a row") };
-    struct place *const sorted = rounding_by_score(&r.s);
+    struct ranked_key *const sorted = rounding_by_score(&r.s);
     for (size_t c = 0; c < 7 * d; c++)
         sums[c] = 0.0;
     for (size_t c = 0; c < d; c++)
         r.sums[c] = (struct running){ 0.0, 0.0, 0.0 };
-    add_up(&r);
+    sum_in_order(&r);
     reference_forward_row(p, Q, K, V, b, h, i, r.right, &lse);
     for (size_t k = 0, n; k < r.s.n; k += n) {
         n = rounding_near(sorted + k, r.s.n - k, rounding_near_score(p->dtype));

@@ -31,7 +31,7 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
 void rounding_product_row(const struct attention *p, const float *Q, const float *K, const float *V,
                           size_t b, size_t h, size_t i, struct exact *O_i);
 
-/* Rows of an array, ascending: (b heads + h) N + row of each. */
+/* The numbers of some rows of an array, ascending: (b heads + h) N + row. */
 struct some_rows {
     const size_t *at;
     size_t count;

@@ -19,8 +19,8 @@
 #include <string.h>
 
 /*
- * The rounding of numbers stored in 16 bits. Nearly equal numbers round alike, so the change of a
- * sum may exceed what the variance explains.
+ * The rounding of numbers stored in 16 bits: its variance if it is random, and the actual change.
+ * Nearly equal numbers round alike, so the change of a sum may exceed what the variance explains.
  */
 struct stored {
     double variance, change;
@@ -51,7 +51,7 @@ struct pair {
     double weight, of_weight;           // P Z; because of the score
     double gradient, of_gradient;       // dS'; because of the score
     double of_dP;                       // of dP - D
-    double by_D;                        // dS' changes by this times D's error: P times the slope
+    double by_D;                        // P times the slope: D's error moves dS' by -by_D times it
     double lost_weight, lost_gradient;  // does not average out
     struct stored stored_weight, stored_gradient;
 };
@@ -166,7 +166,7 @@ static double *alike_of(const float *x, const float *y, size_t n, size_t d)
     return alike;
 }
 
-// ---- D, and the pairs of a query ------------------------------------------------------------------
+// ---- D, and the pairs of a query ----------------------------------------------------------------
 
 /*
  * An element of O summed in the order of keys: its last term, and what runs of equal terms may
@@ -193,7 +193,7 @@ static void element_add(struct element *O, double term)
 static double of_near_weights(const struct scores_of_query *s, const struct dot *dP,
                               enum dtype type, double *lost)
 {
-    struct place *const sorted = rounding_by_score(s);
+    struct ranked_key *const sorted = rounding_by_score(s);
     double variance = 0.0;
     size_t equal = 0;
     for (size_t first = 0, n; first < s->n; first += n) {
@@ -258,8 +258,8 @@ static double of_D(const struct attention *p, const struct scores_of_query *s, c
 }
 
 /*
- * What l loses, relative to l, if it is summed in the order of keys: terms that are nearly equal, or
- * below half an ulp of l, all round the same way. 0 if roundings at random explain it.
+ * What l loses, relative to l, if it is summed in the order of keys: terms that are nearly equal,
+ * or below half an ulp of l, all round the same way. 0 if roundings at random explain it.
  */
 static double lost_of(const struct scores_of_query *s)
 {
@@ -321,6 +321,7 @@ struct sums {
     struct running terms;
 };
 
+/* A gradient's element, in float32, from a sum of n terms with numbers of this type. */
 static struct exact gradient_of(struct sums sums, size_t n, enum dtype type)
 {
     const double value = sums.value, bias = rounding_bias(value, n, type);
@@ -387,6 +388,7 @@ static void sum_over_keys(const struct attention *p, const float *K, size_t b, s
     free(sums);
 }
 
+/* Adds the pair of a key and query i of the head, with its row of dO, to the key's sums. */
 static void add_query(const struct pairs *pairs, const struct pair *a, const struct alike *queries,
                       size_t i, const float *q, const float *dO_i, size_t d, struct sums *of_dK,
                       struct sums *of_dV)
@@ -426,17 +428,20 @@ static struct some_rows rows_between(struct some_rows rows, size_t first, size_t
 }
 
 /* For n rows from `first` on: the index in `rows` of each, or NOT_WANTED. free() it. */
-static size_t *places_of(struct some_rows rows, size_t first, size_t n)
+static size_t *indices_of(struct some_rows rows, size_t first, size_t n)
 {
-    size_t *place = allocate(n, sizeof *place, "the rows to check");
+    size_t *index_of = allocate(n, sizeof *index_of, "the rows to check");
     for (size_t i = 0; i < n; i++)
-        place[i] = NOT_WANTED;
+        index_of[i] = NOT_WANTED;
     for (size_t k = rows.count; k-- > 0;)  // a row that is wanted twice has the first index
-        place[rows.at[k] - first] = k;
-    return place;
+        index_of[rows.at[k] - first] = k;
+    return index_of;
 }
 
-/* Sums over queries for a wanted key: d elements of dK and of dV, and how many queries attend to it. */
+/*
+ * Sums over queries for a wanted key: d elements of dK and of dV, and how many queries attend to
+ * it.
+ */
 struct key_sums {
     struct sums *dK, *dV;
     size_t queries;
@@ -445,19 +450,19 @@ struct key_sums {
 /* Adds query (b, h, i) to the wanted keys. */
 static void add_to_keys(const struct attention *p, const float *q, const float *dO_i, size_t b,
                         size_t h, size_t i, const struct pairs *pairs, const struct alike *queries,
-                        size_t in_head, const size_t *place, struct key_sums *keys)
+                        size_t in_head, const size_t *index_of, struct key_sums *keys)
 {
     for (const struct pair *a = pairs->of; a < pairs->of + pairs->n; a++) {
-        if (place[a->j] == NOT_WANTED)
+        if (index_of[a->j] == NOT_WANTED)
             continue;
-        struct key_sums *const key = &keys[place[a->j]];
+        struct key_sums *const key = &keys[index_of[a->j]];
         key->queries++;
         add_query(pairs, a, queries, in_head, q, dO_i, p->d, key->dK, key->dV);
     }
     for (size_t j = 0; j < p->Nk; j++) {
-        if (place[j] == NOT_WANTED || !visible(p, b, h, i, j))
+        if (index_of[j] == NOT_WANTED || !visible(p, b, h, i, j))
             continue;
-        struct key_sums *const key = &keys[place[j]];
+        struct key_sums *const key = &keys[index_of[j]];
         const double weight = pairs->P[j] * reference_dropout(p, b, h, i, j);
         for (size_t c = 0; c < p->d; c++) {
             key->dK[c].value += pairs->d_dot[j] * (double)q[c];
@@ -478,8 +483,8 @@ static void backward_head(const struct attention *p, const float *Q, const float
     enum { AT_ONCE = 64 };
     const size_t d = p->d, n = p->H / p->Hkv * p->Nq, first = head * n, b = head / p->Hkv;
     const float *const K_head = K + head * p->Nk * d, *const V_head = V + head * p->Nk * d;
-    size_t *const query_place = places_of(queries, first, n), count = 0;
-    size_t *const key_place = places_of(keys, head * p->Nk, p->Nk);
+    size_t *const query_index = indices_of(queries, first, n), count = 0;
+    size_t *const key_index = indices_of(keys, head * p->Nk, p->Nk);
     size_t *const rows = allocate(n, sizeof *rows, "the rows to check");
     struct sums *const sums = allocate(2 * keys.count * d, sizeof *sums, "sums over queries");
     struct key_sums *const of_keys = allocate(keys.count, sizeof *of_keys, "the keys to check");
@@ -492,7 +497,7 @@ static void backward_head(const struct attention *p, const float *Q, const float
     for (size_t k = 0; k < keys.count; k++)
         of_keys[k] = (struct key_sums){ sums + 2 * k * d, sums + (2 * k + 1) * d, 0 };
     for (size_t row = 0; row < n; row++)
-        if (keys.count > 0 || query_place[row] != NOT_WANTED)
+        if (keys.count > 0 || query_index[row] != NOT_WANTED)
             rows[count++] = row;
     for (size_t from = 0; from < count; from += AT_ONCE) {
         const size_t some = count - from < AT_ONCE ? count - from : AT_ONCE;
@@ -501,23 +506,23 @@ static void backward_head(const struct attention *p, const float *Q, const float
         for (size_t k = 0; k < some; k++) {
             const size_t row = rows[from + k], h = (first + row) / p->Nq % p->H;
             pairs[k] = pairs_of(p, Q, K, V, dO, b, h, row % p->Nq);
-            if (query_place[row] != NOT_WANTED)
+            if (query_index[row] != NOT_WANTED)
                 sum_over_keys(p, K, b, h, row % p->Nq, &pairs[k], &like_key,
-                              dQ + query_place[row] * d);
+                              dQ + query_index[row] * d);
         }
         for (size_t k = 0; k < some; k++) {
             const size_t row = rows[from + k], at = (first + row) * d;
             if (keys.count > 0)
                 add_to_keys(p, Q + at, dO + at, b, (first + row) / p->Nq % p->H, row % p->Nq,
-                            &pairs[k], &like_query, row, key_place, of_keys);
+                            &pairs[k], &like_query, row, key_index, of_keys);
             pairs_free(&pairs[k]);
         }
     }
     progress("reference", count, count);
     for (size_t k = 0; k < queries.count; k++)
-        memmove(dQ + k * d, dQ + query_place[queries.at[k] - first] * d, d * sizeof *dQ);
+        memmove(dQ + k * d, dQ + query_index[queries.at[k] - first] * d, d * sizeof *dQ);
     for (size_t k = 0; k < keys.count * d; k++) {
-        const struct key_sums *const key = &of_keys[key_place[keys.at[k / d] - head * p->Nk]];
+        const struct key_sums *const key = &of_keys[key_index[keys.at[k / d] - head * p->Nk]];
         dK[k] = gradient_of(key->dK[k % d], key->queries, p->dtype);
         dV[k] = gradient_of(key->dV[k % d], key->queries, p->dtype);
     }
@@ -526,8 +531,8 @@ static void backward_head(const struct attention *p, const float *Q, const float
     free(of_keys);
     free(sums);
     free(rows);
-    free(key_place);
-    free(query_place);
+    free(key_index);
+    free(query_index);
 }
 
 void rounding_backward(const struct attention *p, const float *Q, const float *K, const float *V,

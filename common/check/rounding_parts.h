@@ -1,5 +1,6 @@
 /*
- * Shared by the rounding models of both passes. Functions return variances unless noted.
+ * Shared by rounding*.c only. Functions return variances unless noted; of_x is the variance of x,
+ * or because of x.
  */
 #ifndef COMMON_ROUNDING_PARTS_H
 #define COMMON_ROUNDING_PARTS_H
@@ -14,7 +15,7 @@ static inline double square(double x)
     return x * x;
 }
 
-/* Rounding x to this type: at most half a unit in the last place. */
+/* Rounding x to this type: uniform, up to half a unit in the last place. */
 double rounding_of(double x, enum dtype type);
 
 /* Not a variance: what n sequential additions may lose, relative to the sum. */
@@ -50,12 +51,13 @@ static inline void running_add(struct running *r, double term)
 /* The larger of rounding_of_sum and the roundings of the partial sums; `sum` is the result. */
 double rounding_of_running(double sum, const struct running *r, size_t n, enum dtype type);
 
+/* x = a.b; `squares`: the sum of its squared terms. */
 struct dot {
     double x, squares;
 };
 struct dot dot_of(const float *a, const float *b, size_t d);
 
-/* A visible key: its score and its variances. */
+/* A visible key: its score, the score's variance, and its slope, d score / d dot. */
 struct key {
     size_t j;
     double score, variance, dot, slope, of_slope;
@@ -75,15 +77,15 @@ struct scores_of_query {
 struct scores_of_query rounding_scores(const struct attention *p, const float *Q, const float *K,
                                        size_t b, size_t h, size_t i);
 
-/* Keys by descending score; free() them. */
-struct place {
+/* The numbers k of keys[], by descending score; free() them. */
+struct ranked_key {
     double score;
     size_t k;
 };
-struct place *rounding_by_score(const struct scores_of_query *s);
+struct ranked_key *rounding_by_score(const struct scores_of_query *s);
 
 /* The number of keys, of n sorted ones, whose score is within `distance` of the first one's. */
-size_t rounding_near(const struct place *sorted, size_t n, double distance);
+size_t rounding_near(const struct ranked_key *sorted, size_t n, double distance);
 
 /* Weights of scores within this distance round alike. In float32 they are not rounded again. */
 double rounding_near_score(enum dtype type);

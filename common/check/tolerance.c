@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const double MOST = 10.0;  // z of one element
-static const double OF_MANY[] = { [OF_ROW] = 3.0, [OF_COLUMN] = 4.0, [OF_HEAD] = 2.0 };
+static const double LIMIT_OF_ELEMENT = 10.0;
+static const double LIMIT_OF_MANY[] = { [OF_ROW] = 3.0, [OF_COLUMN] = 4.0, [OF_HEAD] = 2.0 };
 
 static enum mismatch mismatch_of(float got, double expected)
 {
@@ -21,7 +21,8 @@ static enum mismatch mismatch_of(float got, double expected)
 }
 
 /* Keeps the largest error relative to its limit; NaN is the largest. */
-static void keep(struct difference *d, double explained, enum extent extent, size_t farthest)
+static void keep_largest(struct difference *d, double explained, enum extent extent,
+                         size_t farthest)
 {
     if (explained <= d->explained)
         return;
@@ -30,7 +31,8 @@ static void keep(struct difference *d, double explained, enum extent extent, siz
     d->farthest = farthest;
 }
 
-static double take(struct difference *d, size_t k, float got, struct exact expected)
+/* Enters element k into d; returns its z. */
+static double record_element(struct difference *d, size_t k, float got, struct exact expected)
 {
     const enum mismatch mismatch = mismatch_of(got, expected.value);
     const bool first_mismatch = mismatch && d->mismatched++ == 0, counts = d->mismatched == 0;
@@ -45,7 +47,7 @@ static double take(struct difference *d, size_t k, float got, struct exact expec
     d->max_abs = fmax(d->max_abs, error);
     if (error == 0.0)
         return 0.0;
-    keep(d, error / (expected.bias + MOST * expected.sigma), OF_ELEMENT, k);
+    keep_largest(d, error / (expected.bias + LIMIT_OF_ELEMENT * expected.sigma), OF_ELEMENT, k);
     return error <= expected.bias ? 0.0 : (error - expected.bias) / expected.sigma;
 }
 
@@ -61,8 +63,9 @@ double larger_error(double a, double b)
 static void measure(struct difference *d, enum extent extent, double squares, size_t n,
                     size_t farthest)
 {
-    const double most = OF_MANY[extent] + (MOST - OF_MANY[extent]) / sqrt((double)n);
-    keep(d, sqrt(squares / (double)n) / most, extent, farthest);
+    const double most =
+        LIMIT_OF_MANY[extent] + (LIMIT_OF_ELEMENT - LIMIT_OF_MANY[extent]) / sqrt((double)n);
+    keep_largest(d, sqrt(squares / (double)n) / most, extent, farthest);
 }
 
 /* Does row i differ from the one before? Equal queries have equal errors. */
@@ -89,7 +92,7 @@ struct difference difference_between(const float *got, const struct exact *expec
         distinct += is_new(expected, i, cols);
         for (size_t c = 0; c < cols; c++) {
             const size_t k = i * cols + c;
-            const double z = take(&d, k, got[k], expected[k]);
+            const double z = record_element(&d, k, got[k], expected[k]);
             row += z * z;
             columns[c] += z * z;
             if (!(z <= most_of_row))

@@ -1,5 +1,5 @@
 /*
- * Where and how far is a result from correct, and does rounding explain it?
+ * The verdict: where and how far is a result from correct, and does rounding explain it?
  *
  * With sigma and bias of rounding.h, z = max(0, (|error| - bias) / sigma). A result is correct if
  *
@@ -10,7 +10,7 @@
  *
  * The limit for n independent elements is base + (10 - base) / sqrt(n). Correct results of all
  * programs stay below three quarters of these limits, even on difficult inputs
- * (common/results/checks.md).
+ * (common/results/checks.md). A stage is a chapter's program or one of its steps.
  */
 #ifndef COMMON_TOLERANCE_H
 #define COMMON_TOLERANCE_H
@@ -68,7 +68,7 @@ struct axes {
 
 struct comparison {
     const char *of;    // "dQ", or NULL for a single result
-    const char *with;  // "double reference"
+    const char *with;  // "double reference"; NULL: nothing was compared
     const float *got;
     const struct exact *expected;
     struct difference difference;

@@ -40,19 +40,19 @@ void cuda_cpu_patience(unsigned seconds);
 void cuda_cpu_shared(size_t bytes);
 
 /*
- * Ten times the compute capability of the GPU that is imitated, 90 if this is not called. An instruction that a GPU of this kind
- * lacks is reported, and ends the program.
+ * Ten times the compute capability of the emulated GPU, by default 90. An instruction that such a
+ * GPU lacks is reported, and ends the program.
  */
 void cuda_cpu_capability(int capability);
 
 /*
- * How many devices there seem to be, 1 if this is not called, and which of them is the calling thread's current one. All are
- * this CPU and its memory, but for their names and for the attributes of kernels, which each device has of its own.
+ * The number of emulated devices, by default 1, and the calling thread's current one. All are this
+ * CPU with its memory, but each has its own name and its own attributes of kernels.
  */
 void cuda_cpu_devices(int count, int device);
 
 /*
- * A new stream; the number of launches, copies and fills issued to one. NULL: the default stream.
+ * Creates a stream; counts the launches, copies and fills issued to one (NULL: the default stream).
  */
 struct CUstream_st *cuda_cpu_stream(void);
 size_t cuda_cpu_works(struct CUstream_st *stream);
@@ -107,10 +107,10 @@ struct cuda_work {
     double work, cycles;  // bytes, FLOP or exponentials; their time at the unit's rate
 };
 
-/* Returns the number of pieces; sorted by time, valid until the next call. */
+/* Returns the number of entries; sorted by time, valid until the next call. */
 size_t cuda_cpu_timeline(const struct cuda_work **works);
 
-/* Prints the units' utilisation in the last timeline; writes its pieces to `path` as CSV. */
+/* Prints the units' utilisation in the last timeline, and writes its entries to `path` as CSV. */
 void cuda_cpu_print_timeline(const char *kernel, const char *path);
 
 void cuda_cpu_print_profile(void);

@@ -6,8 +6,8 @@
  *                                     ends after `count` arrivals and all expected bytes
  *     mbarrier_arrive(bar)            one arrival
  *     mbarrier_arrive_expect(bar, n)  expects n more bytes in this phase, then arrives
- *     mbarrier_wait(bar, parity)      waits until the latest phase of this parity, 0 or 1, has ended; during
- *                                     phase 0, parity 1 counts as ended
+ *     mbarrier_wait(bar, parity)      waits while the current phase has this parity, 0 or 1: for the end of
+ *                                     phase n, parity n % 2; in phase 0, parity 1 does not wait
  *
  *     tensor_map_make<T>(&map, array, rank, size, stride, box)   on the host, for a parameter
  *                                     const __grid_constant__ tensor_map map; size[0] is the contiguous

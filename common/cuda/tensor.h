@@ -3,7 +3,7 @@
  *
  *     mma<T>(d, a, b)             D += A B, of 16 x 8, 16 x 16 and 16 x 8 elements, by a whole warp
  *     mma_k8(d, a, b)             D += A B, of 16 x 8, 16 x 8 and 8 x 8 elements of __half
- *     ldmatrix(r, row)            loads 8 x 8 matrices from shared memory: one, two or four, r[1], [2], [4]
+ *     ldmatrix(r, row)            loads one, two or four 8 x 8 matrices from shared memory: r[1], r[2] or r[4]
  *     ldmatrix_trans(r, row)      the same, transposed
  *     pack<T>(low, high)          two floats rounded to T, in one register
  *     ex2(x)                      2^x, approximately

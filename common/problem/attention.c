@@ -44,13 +44,13 @@ size_t attention_rows(const struct attention *p)
     return p->B * p->H * p->Nq;
 }
 
-// ---- random numbers ---------------------------------------------------------------------------
+// ---- random numbers -----------------------------------------------------------------------------
 
 /*
  * Keyed apart from dropout, which takes its counters from coordinates: with one key for both, data
  * and mask would share words.
  */
-static struct philox words(uint64_t seed, uint32_t stream, uint64_t index, uint32_t attempt)
+static struct philox random_words(uint64_t seed, uint32_t stream, uint64_t index, uint32_t attempt)
 {
     struct philox counter = { { (uint32_t)index, (uint32_t)(index >> 32), attempt, stream } };
     return philox4x32(counter, seed ^ 0x636F75727365);
@@ -58,7 +58,7 @@ static struct philox words(uint64_t seed, uint32_t stream, uint64_t index, uint3
 
 double random_uniform(uint64_t seed, uint32_t stream, uint64_t index)
 {
-    return words(seed, stream, index, 0).word[0] * 0x1p-32;
+    return random_words(seed, stream, index, 0).word[0] * 0x1p-32;
 }
 
 size_t random_between(uint64_t seed, uint32_t stream, uint64_t index, size_t low, size_t high)
@@ -85,11 +85,11 @@ static double logarithm(double x)
     return e * 0.69314718055994531 + 2.0 * z * sum;
 }
 
-/* Marsaglia's polar method: a point thrown into the unit disc, again until it falls inside. */
+/* Marsaglia's polar method: random points of a square until one is inside the unit disc. */
 double random_normal(uint64_t seed, uint32_t stream, uint64_t index)
 {
     for (uint32_t attempt = 1;; attempt++) {
-        struct philox w = words(seed, stream, index, attempt);
+        struct philox w = random_words(seed, stream, index, attempt);
         double u = w.word[0] * 0x1p-31 - 1.0, v = w.word[1] * 0x1p-31 - 1.0;
         double s = u * u + v * v;
         if (s > 0.0 && s < 1.0)
@@ -103,7 +103,7 @@ void random_normals(float *x, size_t n, uint64_t seed, uint32_t stream)
         x[i] = (float)random_normal(seed, stream, i);
 }
 
-// ---- pairs and tiles ---------------------------------------------------------------------------
+// ---- pairs and tiles ----------------------------------------------------------------------------
 
 /* The number of the key `at`, or of the nearest key or end in first … end. */
 static size_t key_within(ptrdiff_t at, size_t first, size_t end)
@@ -163,9 +163,10 @@ struct tile_counts count_tiles(const struct attention *p, struct tile_size size)
     return counts;
 }
 
-// ---- inputs -----------------------------------------------------------------------------------
+// ---- inputs -------------------------------------------------------------------------------------
 
-static float *numbers(size_t a, size_t b, size_t c, size_t d, uint64_t seed, uint32_t stream)
+/* a b c d normally distributed numbers; free() them. */
+static float *normal_numbers(size_t a, size_t b, size_t c, size_t d, uint64_t seed, uint32_t stream)
 {
     if (a > SIZE_MAX / b || a * b > SIZE_MAX / c || a * b * c > SIZE_MAX / d)
         out_of_memory("the input", SIZE_MAX, sizeof(float));
@@ -179,9 +180,9 @@ struct attention_input attention_input_random(struct attention p, uint64_t seed)
 {
     struct attention_input input = {
         .p = p,
-        .Q = numbers(p.B, p.H, p.Nq, p.d, seed, 0),
-        .K = numbers(p.B, p.Hkv, p.Nk, p.d, seed, 1),
-        .V = numbers(p.B, p.Hkv, p.Nk, p.d, seed, 2),
+        .Q = normal_numbers(p.B, p.H, p.Nq, p.d, seed, 0),
+        .K = normal_numbers(p.B, p.Hkv, p.Nk, p.d, seed, 1),
+        .V = normal_numbers(p.B, p.Hkv, p.Nk, p.d, seed, 2),
         .dims = 4,
     };
     snprintf(input.origin, sizeof input.origin, "normal numbers, seed %llu",
@@ -191,7 +192,7 @@ struct attention_input attention_input_random(struct attention p, uint64_t seed)
 
 float *attention_dO_random(const struct attention *p, uint64_t seed)
 {
-    return numbers(p->B, p->H, p->Nq, p->d, seed, 3);
+    return normal_numbers(p->B, p->H, p->Nq, p->d, seed, 3);
 }
 
 void attention_input_free(struct attention_input *input)

@@ -10,7 +10,8 @@ size_t block_mask_columns(const struct attention *p)
     return (p->Nk - 1) / p->mask_cols + 1;
 }
 
-static size_t end_of(size_t block, size_t size, size_t n)
+/* One past the last of the rows, or columns, of a block. */
+static size_t block_end(size_t block, size_t size, size_t n)
 {
     const size_t start = block * size;
     return n - start < size ? n : start + size;
@@ -26,8 +27,8 @@ void block_mask_band(uint8_t *mask, const struct attention *p, size_t width)
     for (size_t r = 0; r < rows; r++)
         for (size_t c = 0; c < columns; c++)
             mask[r * columns + c] =
-                tile_kind(&window, 0, 0, r * p->mask_rows, end_of(r, p->mask_rows, p->Nq),
-                          c * p->mask_cols, end_of(c, p->mask_cols, p->Nk)) != TILE_SKIPPED;
+                tile_kind(&window, 0, 0, r * p->mask_rows, block_end(r, p->mask_rows, p->Nq),
+                          c * p->mask_cols, block_end(c, p->mask_cols, p->Nk)) != TILE_SKIPPED;
 }
 
 void block_mask_random(uint8_t *mask, const struct attention *p, double density, uint64_t seed)

@@ -41,14 +41,14 @@ float dtype_round(enum dtype type, float x)
     return type == DTYPE_F32 || !isfinite(x) ? x : dtype_number(type, dtype_bits(type, x));
 }
 
-/* Of float16. Subnormal numbers have the last digit of the smallest normal one. */
+/* Of float16. The last digit of a subnormal number is that of the smallest normal one. */
 enum { FRACTION_BITS = 10, LEAST_EXPONENT = -14, F16_INFINITY = 0x7c00 };
 
 uint16_t dtype_bits(enum dtype type, float x)
 {
     uint32_t bits;
     if (isnan(x))
-        return 0x7fff;
+        return 0x7fff;         // in both types
     if (type == DTYPE_BF16) {  // the upper half; a carry goes into the exponent
         memcpy(&bits, &x, sizeof bits);
         return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);

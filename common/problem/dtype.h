@@ -25,7 +25,7 @@ int dtype_digits(enum dtype type);
 /* x rounded to nearest, ties to even; infinity on overflow. */
 float dtype_round(enum dtype type, float x);
 
-/* The bits of a 16-bit number, and back. */
+/* The bits of x rounded to a 16-bit type, and back; not for DTYPE_F32. */
 uint16_t dtype_bits(enum dtype type, float x);
 float dtype_number(enum dtype type, uint16_t bits);
 

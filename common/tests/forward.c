@@ -87,7 +87,7 @@ static const size_t at_lengths[] = { 129, 65, 200 };
 /* The problem p with these sizes. SHORT=yes skips the largest. */
 static void at(forward *f, struct attention p, size_t H, size_t Nq, size_t Nk, size_t d)
 {
-    if (Nq * Nk > all_or_few(SIZE_MAX, 300000))
+    if (Nq * Nk > all_or_few(SIZE_MAX, 70000))
         return;
     struct attention this = attention_of(1, H, H, Nq, Nk, d);
     this.dtype = p.dtype;

@@ -99,6 +99,8 @@ class Browser:
 
     def value(self, script):
         answer = self.ask("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in answer:
+            raise OSError(f"a script in the page failed: {answer['exceptionDetails']}")
         return answer["result"].get("value")
 
     def show(self, window, colours):

@@ -77,14 +77,15 @@ def accesses(programs):
     return 760, 230, drawn
 
 
-TILE_LABELS = ("query", "key", ("Q", "K", "V"), ("queries 0 and 1", "keys 2 and 3", "their values"), ("m", "l", "O, the average so far"))
-FRONT_LABELS = ("word", "word", ("words 0, 1", "words 2, 3", "words 2, 3"), ("weigh", "are weighed", "their values"),
-                ("top score", "sum", "the average so far"))
+TILE_LABELS = ("query", "key", "fast memory holds", ("Q", "K", "V"), ("queries 0 and 1", "keys 2 and 3", "their values"),
+               ("m", "l", "O, the average so far"))
+FRONT_LABELS = ("word", "word", "loaded for the third tile", ("words 0, 1", "words 2, 3", "words 2, 3"),
+                ("updated", "scored", "their values"), ("", "sum", "the average so far"))
 
 
 def stepper(programs, labels=TILE_LABELS):
     """Chapter 05's worked example: fa1 after its third tile of four."""
-    row, column, letters, loaded, kept = labels
+    row, column, right, letters, loaded, kept = labels
     rows = re.findall(r"^ +(?:(\d) to \d)? +(\d) \[.*?\] +\[(.*?)\] +([\d.]+) +([\d.]+)  \[(.*?)\]$",
                       programs.run("05_flash_tiled_cpu"), re.MULTILINE)[:6]
     weights, state, first = {}, {}, "0"
@@ -93,7 +94,7 @@ def stepper(programs, labels=TILE_LABELS):
         new = [float(x) for x in P.split()]
         weights[query] = [x * (1 - sum(new)) for x in weights.get(query, [])] + new
         state[query] = m, l, O.split()
-    drawn, cell, left, top = [text(190, 28, "weights so far, tile by tile", 15), text(570, 28, "fast memory holds", 15)], 58, 84, 66
+    drawn, cell, left, top = [text(190, 28, "weights so far, tile by tile", 15), text(570, 28, right, 15)], 58, 84, 66
     for k in range(4):
         drawn += [text(left + cell * (k + 0.5), 56, f"{column} {k}", 13, colour=ORANGE), text(left - 10, top + cell * (k + 0.5) + 5, f"{row} {k}", 13, "end", BLUE)]
         for j in range(4):
@@ -110,15 +111,20 @@ def stepper(programs, labels=TILE_LABELS):
     drawn.append(text(left + 3 * cell, top + 3 * cell + 5, "not yet", 13, colour=GREY))
     for k, (colour, name, what) in enumerate(zip((BLUE, ORANGE, PINK), letters, loaded)):
         drawn += [box(400 + 118 * k, 44, 106, 44, colour), text(453 + 118 * k, 63, name, 15, weight="bold"), text(453 + 118 * k, 80, what, 12)]
+    if not kept[0]:  # the front page's sum does not use m
+        state = {k: ("", f"{float(l) * math.exp(float(m)):.1f}", O) for k, (m, l, O) in state.items()}
+        drawn.append(text(570, 124, "kept from tile to tile", 15))
+    top = 124 if kept[0] else 148
     for k, title in zip((412, 470, 530, 650), (row, *kept)):
-        drawn.append(text(k, 124, title, 13, colour=GREY))
+        drawn.append(text(k, top, title, 13, colour=GREY))
     for k in "01":
         m, l, O = state[k]
-        y = 152 + 34 * int(k)
-        drawn += [box(444, y - 21, 302, 30, GREEN), text(412, y, k, 15, colour=BLUE), text(470, y, m, 14), text(530, y, l, 14)]
+        y = top + 28 + 34 * int(k)
+        left = 444 if kept[0] else 490
+        drawn += [box(left, y - 21, 746 - left, 30, GREEN), text(412, y, k, 15, colour=BLUE), text(470, y, m, 14), text(530, y, l, 14)]
         drawn += [text(600 + 50 * c, y, x, 14) for c, x in enumerate(O)]
-    drawn.append(text(570, 230, "the last tile is not computed yet", 14, colour=GREY))
     if labels is TILE_LABELS:
+        drawn.append(text(570, 230, "the last tile is not computed yet", 14, colour=GREY))
         drawn += [box(430, 250, 280, 34, GREY, "#ffffff"), text(570, 272, "step back, play, step on", 15)]
     return 760, 312, drawn
 
@@ -150,7 +156,30 @@ def side_by_side(programs):
     drawn += [text(340 + (cell + 4) * i + cell / 2, 277, "sum", 12) for i in range(8)]
     drawn += [arrow(340 + (cell + 4) * i + cell / 2, 228, 340 + (cell + 4) * i + cell / 2, 254, ORANGE) for i in range(8)]
     drawn += [text(340 + (cell + 4) * i + cell / 2, 308, f"query {i}", 11, colour=GREY) for i in range(8)]
-    return 760, 320, drawn
+    drawn += [text(127, 270, "four additions, four cycles each:", 14), text(127, 300, "16 cycles for one score", 18, weight="bold"),
+              text(522, 342, "the same 16 cycles for eight scores", 18, weight="bold")]
+    return 760, 360, drawn
+
+
+def sums(programs):
+    """The blocks of columns_product and block_product, with vectors of 16 floats."""
+    drawn = []
+    for left, keys, title in ((136, 1, "one key"), (520, 8, "eight keys")):
+        drawn.append(text(left + 115, 26, title, 18, weight="bold"))
+        for v in range(2):
+            drawn += [box(left + 120 * v, 40, 112, 48, BLUE), text(left + 56 + 120 * v, 60, "element k of", 15),
+                      text(left + 56 + 120 * v, 79, f"queries {16 * v}–{16 * v + 15}", 14)]
+        for r in range(keys):
+            y = 98 + 33 * r
+            drawn += [box(left - 76, y, 66, 27, BLUE), text(left - 43, y + 19, f"key {r}", 16)]
+            drawn += [box(left + 120 * v, y, 112, 27, GREEN) for v in range(2)]
+            drawn += [text(left + 56 + 120 * v, y + 19, "16 sums", 16) for v in range(2)]
+        y = 98 + 33 * keys + 24
+        drawn += [text(left + 78, y, f"{keys} + 2 loads", 19, colour=BLUE, weight="bold"),
+                  text(left + 78, y + 26, f"{2 * keys} multiply-adds", 19, colour=GREEN, weight="bold")]
+    drawn += [box(60, 262, 28, 22, BLUE), text(98, 279, "loaded anew for each k", 18, "start"),
+              box(60, 298, 28, 22, GREEN), text(98, 315, "stay in registers for all k", 18, "start")]
+    return 760, 426, drawn
 
 
 def ring(programs):
@@ -311,6 +340,32 @@ def threads(programs):
     return 760, 326, drawn
 
 
+def ldmatrix(programs):
+    """Four 8 x 8 pieces of V: the row that each lane points to, and the numbers that it gets."""
+    lane, row, cell, left, right, top = 9, 24, 26, 56, 352, 72
+    g, t = lane // 4, lane % 4
+    drawn = [text(168, 22, "1. which lane gives a row", 14, weight="bold"), text(456, 22, "2. which lane gets a number", 14, weight="bold"),
+             text(456, 44, "piece 0, enlarged", 13), text(456, 64, "elements 0 to 7", 13, colour=GREY)]
+    for n in range(4):
+        x = left + 58 * n
+        drawn += [text(x + 27, 44, f"piece {n}", 13), text(x + 27, 64, f"{8 * n} to {8 * n + 7}", 13, colour=GREY)]
+        drawn += [box(x, top + row * r, 54, row, BLUE, BLUE if 8 * n + r == lane else PALE[BLUE]) for r in range(8)]
+        drawn += [f'<rect x="{x + 54 / 8 * g:g}" y="{top + row * (2 * t + e) + 1:g}" width="7" height="{row - 2}" fill="{ORANGE}"/>' for e in range(2)]
+        drawn += [text(x + 34, top + row * r + 17, 8 * n + r, 13, colour="#ffffff" if 8 * n + r == lane else INK) for r in range(8)]
+    for r in range(8):
+        drawn += [text(left - 8, top + row * r + 17, f"key {r}", 13, "end", GREY), text(right - 8, top + row * r + 17, f"key {r}", 13, "end", GREY)]
+        for c in range(8):
+            owner = 4 * c + r // 2
+            drawn += [box(right + cell * c, top + row * r, cell, row, GREY, ORANGE if owner == lane else "#ffffff"),
+                      text(right + cell * (c + 0.5), top + row * r + 17, owner, 13, colour="#ffffff" if owner == lane else INK)]
+    y = top + 8 * row + 24
+    drawn += [text(12, y + 16, f"lane {lane}", 15, "start", weight="bold"), text(12, y + 34, "gets", 13, "start", GREY)]
+    for n in range(4):
+        drawn += [box(76 + 125 * n, y - 4, 119, 46, ORANGE), text(135 + 125 * n, y + 14, f"value[{n}]", 13, weight="bold"),
+                  text(135 + 125 * n, y + 34, f"V[{2 * t}][{8 * n + g}], V[{2 * t + 1}][{8 * n + g}]", 12)]
+    return 580, y + 54, drawn
+
+
 def backward(programs):
     nodes = {"Q": (60, 70, BLUE), "K": (60, 170, BLUE), "P": (300, 130, ORANGE),
              "dO": (60, 355, BLUE), "V": (60, 280, BLUE), "dP": (300, 317, ORANGE), "dS": (480, 225, ORANGE),
@@ -331,27 +386,37 @@ def backward(programs):
     return 760, 415, drawn
 
 
-def atomics(programs):
-    drawn, cell, left, top = [], 62, 90, 46
-    for c in range(3):
-        x = left + c * 90
-        drawn.append(text(x + cell / 2, 34, f"block {c}", 14))
-        drawn += [box(x, top + r * 76, cell, cell, BLUE) for r in range(3)]
-        drawn += [arrow(x + cell / 2, top + 214, x + cell / 2, top + 238, BLUE), box(x - 8, top + 240, cell + 16, 30, GREEN),
-                  text(x + cell / 2, top + 260, "dK, dV", 14)]
-    drawn.append(text(left - 14, 34, "queries", 13, "end", GREY))
-    for r, label in enumerate(("0 to 63", "64 to 127", "128 to 191")):
-        y = top + r * 76 + cell / 2
-        drawn += [text(left - 14, y + 5, label, 13, "end", GREY), arrow(352, y - 14, 470, y - 6, ORANGE),
-                  arrow(352, y, 470, y, ORANGE), arrow(352, y + 14, 470, y + 6, ORANGE),
-                  box(472, y - 18, 200, 36, ORANGE), text(572, y + 5, f"dQ, rows {label}", 14)]
-    drawn += [text(410, 34, "atomicAdd", 14, colour=ORANGE), text(572, 300, "three terms, in any order", 13, colour=GREY)]
-    return 760, 330, drawn
+def owners(programs):
+    """Three by three tiles, twice: blocks of threads take columns, or rows."""
+    cell, gap, top = 44, 8, 76
+    colours = (BLUE, PINK, GREY)
+
+    def tiles(left, title, by_keys):
+        drawn = [text(left + 100, 22, title, 15, weight="bold"), text(left + 74, 46, "keys", 13, colour=GREY),
+                 text(left - 8, top + 82 if by_keys else 66, "queries", 13, "end", GREY)]
+        for k in range(3):
+            x = y = k * (cell + gap)
+            drawn += [box(left + j * (cell + gap), top + i * (cell + gap), cell, cell, colours[k])
+                      for i, j in ([(i, k) for i in range(3)] if by_keys else [(k, j) for j in range(3)])]
+            drawn.append(text(left + x + cell / 2, 66, f"block {k}", 12, colour=INK) if by_keys else
+                         text(left - 8, top + y + 27, f"block {k}", 12, "end"))
+            keys, queries = (GREEN, ORANGE) if by_keys else (ORANGE, GREEN)
+            for n in range(3) if not by_keys else (1,):
+                drawn.append(arrow(left + x + cell / 2 + 12 * (n - 1), top + 154, left + x + cell / 2 + 12 * (n - 1), top + 174, keys))
+            drawn += [box(left + x - 2, top + 176, cell + 4, 28, keys), text(left + x + cell / 2, top + 195, "dK dV", 12)]
+            for n in range(3) if by_keys else (1,):
+                drawn.append(arrow(left + 152, top + y + 22 + 12 * (n - 1), left + 174, top + y + 22 + 12 * (n - 1), queries))
+            drawn += [box(left + 176, top + y + 7, 40, 30, queries), text(left + 196, top + y + 27, "dQ", 13)]
+        return drawn
+
+    return 620, 316, (tiles(70, "a block takes keys", True) + tiles(382, "a block takes queries", False)
+                      + [text(310, 304, "green: one block has all terms; orange: every block has a term", 13, colour=GREY)])
 
 
 PICTURES = {"05_flash_tiled_cpu/pages/pictures/front.svg": front,
             "05_flash_tiled_cpu/pages/pictures/accesses.svg": accesses,
             "05_flash_tiled_cpu/pages/pictures/side_by_side.svg": side_by_side,
+            "05_flash_tiled_cpu/pages/pictures/sums.svg": sums,
             "05_flash_tiled_cpu/pages/pictures/bands.svg": bands,
             "05_flash_tiled_cpu/pages/pictures/stepper.svg": stepper,
             "05_flash_tiled_cpu/pages/pictures/words.svg": lambda programs: stepper(programs, FRONT_LABELS),
@@ -363,8 +428,9 @@ PICTURES = {"05_flash_tiled_cpu/pages/pictures/front.svg": front,
             "03_online_softmax/pictures/merge.svg": merge,
             "04_flash_no_tiling/pages/pictures/attention.svg": attention,
             "06_flash_tiled_cuda/pages/pictures/threads.svg": threads,
+            "06_flash_tiled_cuda/pages/pictures/ldmatrix.svg": ldmatrix,
             "07_backward/pages/pictures/dataflow.svg": backward,
-            "07_backward/pages/pictures/atomics.svg": atomics}
+            "07_backward/pages/pictures/owners.svg": owners}
 
 
 def svg(picture, programs):

@@ -191,7 +191,7 @@ def front_bars():
     for _, *bar in FRONT_BARS:
         if tuple(bar) not in found:
             raise Failed(f"{path}: expected a row of {' in '.join(bar)}, d = {FRONT_D}, N = {FRONT_N}, no mask")
-    return f"{gpu}, forward, d = {FRONT_D}, N = {FRONT_N}, no mask", [(name, found[kernel, kind]) for name, kernel, kind in FRONT_BARS]
+    return f"{gpu}, {FRONT_N} words, values of {FRONT_D} numbers, no mask", [(name, found[kernel, kind]) for name, kernel, kind in FRONT_BARS]
 
 
 def front_picture(path):

@@ -288,10 +288,10 @@ def fragments(programs):
 
 
 def fragments_k8(programs):
-    """x, y, lane: the same of mma_k8; A from x = 0 on, B from 11, C from 22."""
+    """x, y, lane: the same of mma_k8; A from x = 0 on, B from 10, C from 20."""
     return [f"{x} {y} {lane}" for lane in range(32) for g, t in [divmod(lane, 4)] for which in range(2)
-            for x, y in ((2 * t + which, g), (2 * t + which, g + 8), (11 + g, 2 * t + which),
-                         (22 + 2 * t + which, g), (22 + 2 * t + which, g + 8))]
+            for x, y in ((2 * t + which, g), (2 * t + which, g + 8), (10 + g, 2 * t + which),
+                         (20 + 2 * t + which, g), (20 + 2 * t + which, g + 8))]
 
 
 def swizzle(programs):

@@ -20,7 +20,7 @@ static struct expected expected_of(const struct ring *at)
     const struct attention *p = &at->p;
     const struct part mine = part_of(p->Nk, at->rank, at->ranks),
                       next = part_of(p->Nk, ring_after(at, 1), at->ranks), all = { .rows = p->Nk },
-                      largest = { .rows = part_most(p->Nk, at->ranks) };
+                      largest = { .rows = part_max_rows(p->Nk, at->ranks) };
     const size_t rows = p->B * p->H * at->queries.rows;
     return (struct expected){
         .messages = at->ranks - 1,
@@ -57,7 +57,7 @@ int main(int argc, char **argv)
     const struct ring *const r = &ranks.ring;
     const struct attention *p = &r->p;
     const struct part mine = part_of(p->Nk, r->rank, r->ranks),
-                      largest = { .rows = part_most(p->Nk, r->ranks) };
+                      largest = { .rows = part_max_rows(p->Nk, r->ranks) };
     const size_t rows = p->B * p->H * r->queries.rows, travels = ring_keys_bytes(r, &largest);
     float *const Q = ranks_allocate(&ranks, rows * p->d, sizeof *Q, "Q");
     float *const O = ranks_allocate(&ranks, rows * p->d, sizeof *O, "O");

@@ -1,11 +1,11 @@
 #include "05_flash_tiled_cpu/machines/program/part.h"
 
-static ptrdiff_t least(ptrdiff_t a, ptrdiff_t b)
+static ptrdiff_t smaller(ptrdiff_t a, ptrdiff_t b)
 {
     return a < b ? a : b;
 }
 
-static ptrdiff_t most(ptrdiff_t a, ptrdiff_t b)
+static ptrdiff_t larger(ptrdiff_t a, ptrdiff_t b)
 {
     return a > b ? a : b;
 }
@@ -25,7 +25,7 @@ struct part part_of(size_t n, size_t rank, size_t ranks)
     return part;
 }
 
-size_t part_most(size_t n, size_t ranks)
+size_t part_max_rows(size_t n, size_t ranks)
 {
     size_t rows = 0;
     for (size_t rank = 0; rank < ranks; rank++)
@@ -34,9 +34,9 @@ size_t part_most(size_t n, size_t ranks)
     return rows;
 }
 
-/* Queries i0 … i1 - 1 and keys j0 … j1 - 1, unless empty. */
-static size_t add(struct block *found, size_t n, const struct attention *whole, ptrdiff_t i0,
-                  ptrdiff_t i1, ptrdiff_t j0, ptrdiff_t j1)
+/* Appends queries i0 … i1 - 1 and keys j0 … j1 - 1, unless empty; returns the count. */
+static size_t add_block(struct block *found, size_t n, const struct attention *whole, ptrdiff_t i0,
+                        ptrdiff_t i1, ptrdiff_t j0, ptrdiff_t j1)
 {
     if (i0 >= i1 || j0 >= j1)
         return n;
@@ -48,23 +48,23 @@ static size_t add(struct block *found, size_t n, const struct attention *whole, 
 }
 
 /*
- * Query i attends to keys i + low … i + high; `high` limits only the first queries (bottom-right
- * order).
+ * Query i attends to keys i + low … i + high: first a block that `high` limits, aligned
+ * bottom-right, then one that only `low` limits, aligned top-left.
  */
 static size_t blocks_of_chunks(struct block *found, size_t n, const struct attention *whole,
                                ptrdiff_t queries, ptrdiff_t keys, struct band band)
 {
-    const ptrdiff_t begin = most(0, -band.high), end = least(queries, keys - band.low);
-    const ptrdiff_t middle = most(begin, least(end, keys - band.high));
+    const ptrdiff_t begin = larger(0, -band.high), end = smaller(queries, keys - band.low);
+    const ptrdiff_t middle = larger(begin, smaller(end, keys - band.high));
     const size_t before = n;
-    n = add(found, n, whole, begin, middle, 0, least(keys, middle + band.high));
+    n = add_block(found, n, whole, begin, middle, 0, smaller(keys, middle + band.high));
     if (n > before) {
         found[n - 1].p.causal = true;
         found[n - 1].p.window_left = band.high - band.low;
     }
     const size_t between = n;
-    const ptrdiff_t first = most(0, middle + band.low);
-    n = add(found, n, whole, middle, end, first, keys);
+    const ptrdiff_t first = larger(0, middle + band.low);
+    n = add_block(found, n, whole, middle, end, first, keys);
     if (n > between) {
         found[n - 1].p.top_left = true;
         found[n - 1].p.window_left = first - middle - band.low;

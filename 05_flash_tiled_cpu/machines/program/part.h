@@ -17,17 +17,18 @@ struct part {
 };
 struct part part_of(size_t n, size_t rank, size_t ranks);
 
-size_t part_most(size_t n, size_t ranks);
+size_t part_max_rows(size_t n, size_t ranks);
 
 /*
- * Of one head, without key masks, from i and j of the parts. Causal offset and window are the
- * text's.
+ * A problem of one head: queries from row i and keys from row j of two parts, with the text's
+ * causal mask and window, but no key mask.
  */
 struct block {
     size_t i, j;
     struct attention p;
 };
 
+/* The blocks with unmasked pairs. */
 enum { BLOCKS = 8 };
 size_t blocks_of(const struct attention *whole, const struct part *queries, const struct part *keys,
                  struct block found[BLOCKS]);

@@ -12,10 +12,11 @@
 
 enum { USUAL_TILE = 128, ROWS_TAG = 2 };
 
-// ---- start and end ------------------------------------------------------------------------------
+// ---- start --------------------------------------------------------------------------------------
 
 static bool has_begun;  // rank 0 accepted the command line and files
 
+/* Rank 0's `may`, on all ranks. */
 static int may_begin(int may)
 {
     MPI_Bcast(&may, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -71,8 +72,8 @@ static void check_problems(const struct ranks *ranks)
 static void check_sizes(const struct ring *r)
 {
     const struct attention *p = &r->p;
-    const size_t queries = p->B * p->H * part_most(p->Nq, r->ranks);
-    const struct part keys = { .rows = part_most(p->Nk, r->ranks) };
+    const size_t queries = p->B * p->H * part_max_rows(p->Nq, r->ranks);
+    const struct part keys = { .rows = part_max_rows(p->Nk, r->ranks) };
     if (ring_keys_bytes(r, &keys) > INT_MAX || queries * p->d > INT_MAX)
         options_fail("mpirun", "expected parts of at most 2 GB, so more ranks than %zu", r->ranks);
 }
@@ -137,16 +138,17 @@ void *ranks_allocate(struct ranks *ranks, size_t count, size_t size, const char 
     return allocate(count, size, what);
 }
 
-// ---- rows of parts ------------------------------------------------------------------------------
+// ---- parts --------------------------------------------------------------------------------------
 
+/* Rows of `bytes` bytes of a part, from or to the whole (heads, n). */
 static void copy_part(const struct part *part, size_t heads, size_t n, size_t bytes, void *whole,
                       void *rows, bool to_whole)
 {
     char *at = rows;
     for (size_t head = 0; head < heads; head++)
         for (size_t c = 0; c < 2; at += part->of[c++].count * bytes) {
-            char *const there = (char *)whole + (head * n + part->of[c].first) * bytes;
-            memcpy(to_whole ? there : at, to_whole ? at : there, part->of[c].count * bytes);
+            char *const in_whole = (char *)whole + (head * n + part->of[c].first) * bytes;
+            memcpy(to_whole ? in_whole : at, to_whole ? at : in_whole, part->of[c].count * bytes);
         }
 }
 
@@ -154,7 +156,7 @@ float *ranks_gather(const struct ranks *ranks, size_t heads, size_t n, size_t le
                     const float *rows)
 {
     const size_t mine = ranks->ring.rank, count = ranks->ring.ranks;
-    const size_t most = heads * part_most(n, count) * length;
+    const size_t most = heads * part_max_rows(n, count) * length;
     const struct part part = part_of(n, mine, count);
     if (mine > 0) {
         MPI_Send(rows, (int)(heads * part.rows * length), MPI_FLOAT, 0, ROWS_TAG, MPI_COMM_WORLD);
@@ -185,7 +187,7 @@ static uint64_t sum_of(uint64_t before, const void *bytes, size_t count)
     return sum;
 }
 
-/* Copies a rank's part; returns its sum. */
+/* Copies a rank's part; returns its checksum. */
 static uint64_t copy_mine(const struct ring *at, const struct ranks *ranks, float *Q, float *dO,
                           void *bytes)
 {
@@ -247,7 +249,7 @@ void ranks_check_sums(struct ranks *ranks, uint64_t sum)
     free(sums);
 }
 
-// ---- the table ----------------------------------------------------------------------------------
+// ---- table --------------------------------------------------------------------------------------
 
 struct row {
     struct wire wire;

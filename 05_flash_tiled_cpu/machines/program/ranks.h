@@ -27,7 +27,7 @@ void *ranks_allocate(struct ranks *ranks, size_t count, size_t size, const char 
 /* This rank's rows of Q and dO, and in `bytes` its K, V and mask. Returns a checksum. */
 uint64_t ranks_read(struct ranks *ranks, float *Q, float *dO, void *bytes);
 
-/* On rank 0 all ranks' rows in the text's order, elsewhere NULL. `heads` includes the batch. */
+/* On rank 0 all ranks' rows (heads, n, length) in the text's order, to free(); elsewhere NULL. */
 float *ranks_gather(const struct ranks *ranks, size_t heads, size_t n, size_t length,
                     const float *rows);
 
@@ -39,6 +39,7 @@ struct expected {
     size_t messages, bytes, held, in_turn;
 };
 
+/* The ranks' table; other counts than the formula's are an error. */
 void ranks_print(const struct ranks *ranks, const struct wire *wire, double seconds,
                  struct expected (*formula)(const struct ring *at));
 

@@ -63,7 +63,7 @@ static bool is_delayed(void)
     return wire.latency > 0.0 || wire.bandwidth > 0.0;
 }
 
-/* Its bytes follow the last message's. */
+/* Messages leave one after another. */
 static double arrival_of(size_t bytes)
 {
     const double now = seconds(), begun = now > wire.sent_until ? now : wire.sent_until;

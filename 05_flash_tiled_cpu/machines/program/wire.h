@@ -10,12 +10,13 @@
 /* By this rank, since wire_begin. */
 struct wire {
     size_t messages, bytes;
-    double waited;
+    double waited;  // seconds
 };
 
 /*
- * Messages arrive latency + length / bandwidth after MPI_Isend, or later; 0: no delay. A delayed
- * one is in its buffer only after MPI_Waitall; changing a buffer meanwhile ends the program.
+ * Messages arrive latency (s) + length / bandwidth (B/s) after MPI_Isend, or later; 0: no delay. A
+ * delayed one is in its buffer only after MPI_Waitall; changing a buffer meanwhile ends the
+ * program.
  */
 void wire_begin(double latency, double bandwidth);
 struct wire wire_end(void);

@@ -1,7 +1,7 @@
 /*
- * The sum of a row, by one block of threads.                                        n + 1 accesses
+ * The sum of a row, by one block.                                                   n + 1 accesses
  *
- * Each thread sums every 256th element; then, in each round, half as many threads add two sums.
+ * Each thread sums every 256th element; in each round, half as many threads add two sums.
  */
 #include "06_flash_tiled_cuda/kernels/0_first_steps/first_steps.h"
 #include "common/cuda/device.h"

@@ -1,7 +1,7 @@
 /*
  * The next slice is loaded while this one is multiplied.                   fa2's accesses
  *
- * Like fa2, with ahead.cuh, for any GPU.
+ * Like fa2, with ahead.cuh.
  *
  * Margin: FlashAttention-2, Algorithm 1.
  */

@@ -1,7 +1,7 @@
 /*
- * Every option but --softcap.      2 Nq d + Nq + 2 d for each key of each tile that is not skipped
+ * Every option but --softcap.      2 Nq d + Nq + 2 d per key of each unskipped tile
  *
- * ahead with the masks and dropout of attention.h. Rows are padded with zeros.
+ * ahead with the masks and dropout of attention.h.
  */
 #include "06_flash_tiled_cuda/kernels/parts/ahead.cuh"
 
@@ -13,7 +13,7 @@ typedef unsigned long long score_bits;
 
 template <int D>
 __device__ static score_bits visible_bits(const struct attention &p, const struct head &t, int i0,
-                                          int j0, unsigned *attended)
+                                          int j0, unsigned *attended_bits)
 {
     score_bits bits = 0;
 #pragma unroll 1
@@ -27,7 +27,7 @@ __device__ static score_bits visible_bits(const struct attention &p, const struc
                 bits |= (score_bits)1 << (8 * r + c);
         }
         if (bits != before)
-            atomicOr(&attended[key / 32], 1U << key % 32);
+            atomicOr(&attended_bits[key / 32], 1U << key % 32);
     }
     return bits;
 }
@@ -48,21 +48,23 @@ __device__ static score_bits kept_bits(const struct attention &p, const struct h
 }
 
 template <int D>
-__device__ static void apply_bits(accumulators<D> *acc, score_bits bits, float factor, float other)
+__device__ static void apply_bits(accumulators<D> *acc, score_bits bits, float factor_if_set,
+                                  float value_if_not)
 {
 #pragma unroll
     for (int r = 0; r < accumulators<D>::R; r++)
         for (int c = 0; c < KEYS; c++)
-            acc->S[r][c] = bits >> (8 * r + c) & 1 ? factor * acc->S[r][c] : other;
+            acc->S[r][c] = bits >> (8 * r + c) & 1 ? factor_if_set * acc->S[r][c] : value_if_not;
 }
 
-struct next_tile {
+struct key_tile {
     int j0;
     enum tile_kind kind;
 };
 
-__device__ static next_tile tile_from(const struct attention &p, const struct head &t, int i0,
-                                      int i1, int j0)
+/* The first unskipped tile. */
+__device__ static key_tile tile_from(const struct attention &p, const struct head &t, int i0,
+                                     int i1, int j0)
 {
     const int Nk = (int)p.Nk;
     for (; j0 < Nk; j0 += FA2_BC) {
@@ -80,14 +82,14 @@ static __global__ void __launch_bounds__(THREADS, 2)
 {
     enum { Br = FA2_BR(D), Bc = FA2_BC };
     __shared__ ahead_memory<D> smem;
-    __shared__ unsigned attended[Bc / 32];
+    __shared__ unsigned attended_bits[Bc / 32];
     const struct head t = head_of(p, a, blockIdx.y);
     const int i0 = (int)blockIdx.x * Br, Nq = (int)p.Nq, Nk = (int)p.Nk, d = (int)p.d;
     const int i1 = min(i0 + Br, Nq);
     const float factor = (float)(1.0 / (1.0 - p.dropout));
     accumulators<D> acc;
     next_slice next;
-    next_tile tile = tile_from(p, t, i0, i1, 0);
+    key_tile tile = tile_from(p, t, i0, i1, 0);
     fetch_keys<D>(&next, t.K + (size_t)tile.j0 * p.d, Nk - tile.j0, 0, d);
     load_rows<Br, D, D + PAD>(smem.tiles.Q[0], t.Q + (size_t)i0 * p.d, Nq - i0, 0, d);
     begin(&acc);
@@ -99,11 +101,11 @@ static __global__ void __launch_bounds__(THREADS, 2)
         scores_ahead(&acc, &smem, &next, t.K + (size_t)j0 * p.d, V, keys, d);
         if (tile.kind == TILE_PARTIAL || keys < Bc) {
             if (threadIdx.x < Bc / 32)
-                attended[threadIdx.x] = 0;
+                attended_bits[threadIdx.x] = 0;
             __syncthreads();  // bits are cleared
-            unmasked = visible_bits<D>(p, t, i0, j0, attended);
+            unmasked = visible_bits<D>(p, t, i0, j0, attended_bits);
             __syncthreads();  // all bits are set
-            key_bits = attended[0] | (unsigned long long)attended[1] << 32;
+            key_bits = attended_bits[0] | (unsigned long long)attended_bits[1] << 32;
         }
         apply_bits(&acc, unmasked, p.scale, -INFINITY);
         softmax(&acc);

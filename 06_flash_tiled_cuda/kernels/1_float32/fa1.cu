@@ -1,7 +1,7 @@
 /*
  * FlashAttention.                              Nq d + 5 Nq + 2 Nk d + Tc (3 Nq d + 4 Nq) accesses
  *
- * Chapter 05's fa1, with a block of threads per head: too few for a GPU. Blocks of keys update O, l
+ * Chapter 05's fa1, with a block of threads per head: too few for a GPU. Tiles of keys update O, l
  * and m in global memory in turn.
  *
  * Margin: FlashAttention (arXiv 2205.14135), Algorithm 1.
@@ -15,11 +15,11 @@ enum { Br = FA1_BR, THREADS = 256 };
 template <int d> struct tiles {
     enum { Bc = FA1_BC(d) };
     float Q[Br][d], K[Bc][d + 1], V[Bc][d], S[Br][Bc + 1];
-    float keep[Br];  // the factor of the old O
+    float keep[Br];  // factor of the old O
 };
 
 // clang-format off
-
+/* Row r: S becomes P / l. */
 template <int d>
 __device__ static void fa1_row(tiles<d> *smem, int r, int cols, float *m, float *l)
 {

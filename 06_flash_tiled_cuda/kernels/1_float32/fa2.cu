@@ -1,8 +1,7 @@
 /*
  * FlashAttention-2.                                            2 Nq d + Nq + 2 Tr Nk d accesses
  *
- * A block of threads per tile of queries: Tr B H independent blocks. O, m and l stay in registers
- * (registers.cuh).
+ * A block of threads per tile of queries: Tr B H independent blocks. O, m and l stay in registers.
  *
  * Margin: FlashAttention-2 (arXiv 2307.08691), Algorithm 1.
  */

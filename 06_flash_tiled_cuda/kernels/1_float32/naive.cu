@@ -3,7 +3,7 @@
  *
  *     S = scale Q K^T        P = softmax(S)        O = P V
  *
- * Three kernels, with S and P in global memory; one thread per element of S or O, or row of P.
+ * Three kernels, S and P in global memory; one thread per element of S or O, or row of P.
  */
 #include "06_flash_tiled_cuda/kernels/parts/head.cuh"
 

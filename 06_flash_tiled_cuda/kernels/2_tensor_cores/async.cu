@@ -1,7 +1,7 @@
 /*
  * The next tile is copied while this one is computed.                    mma's accesses
  *
- * Like swizzle, with asynchronous copies into two stages (pipeline.cuh) and one barrier per tile.
+ * Like swizzle, with two stages (pipeline.cuh) and one barrier per tile.
  *
  * Margin: FlashAttention-2, Algorithm 1.
  */
@@ -60,7 +60,7 @@ extern "C" void LAUNCHER(async)(const struct attention *p, const struct device_a
     TENSOR_LAUNCH(launch, p, a, stream);
 }
 
-#ifndef __CUDACC__
+#ifndef __CUDACC__  // for tests
 template <class T, int D>
 static void launch_three(const struct attention *p, const struct device_arrays *a,
                          cudaStream_t stream)

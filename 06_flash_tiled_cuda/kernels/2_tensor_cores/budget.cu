@@ -1,8 +1,8 @@
 /*
  * Tiles sized to the registers.                                          mma's accesses with these tiles
  *
- * rescale with a choice of tiles (tiles.h), each with a number of resident blocks, from
- * which nvcc derives the register limit (__launch_bounds__).
+ * rescale with a choice of tiles (tiles.h) and of resident blocks, which __launch_bounds__ turns
+ * into a register limit.
  *
  * Margin: FlashAttention-2, Algorithm 1.
  */
@@ -67,9 +67,10 @@ template <class T>
 static void launch_tile(const struct attention *p, const struct device_arrays *a,
                         cudaStream_t stream)
 {
-#define TILE(d_, Br_, Bc_, bands, blocks)                 \
-    if (p->d == (d_) && a->Br == (Br_) && a->Bc == (Bc_)) \
-        return launch<T, kernel_traits<d_, Bc_, bands, (Br_) / 16 / (bands), blocks>>(p, a, stream);
+#define TILE(d_, Br_, Bc_, M_tiles, blocks)                                                     \
+    if (p->d == (d_) && a->Br == (Br_) && a->Bc == (Bc_))                                       \
+        return launch<T, kernel_traits<d_, Bc_, M_tiles, (Br_) / 16 / (M_tiles), blocks>>(p, a, \
+                                                                                          stream);
     BUDGET_TILES(TILE)
 #undef TILE
     not_compiled("budget", "d = %zu in tiles of %zu x %zu", p->d, a->Br, a->Bc);

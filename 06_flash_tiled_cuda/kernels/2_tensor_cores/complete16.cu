@@ -1,5 +1,5 @@
 /*
- * Every option but --softcap, in 16 bits.        2 Nq d / 2 + Nq + d for each key of each tile that is not skipped
+ * Every option but --softcap, in 16 bits.        2 Nq d / 2 + Nq + d per key of each unskipped tile
  *
  * budget with the masks and dropout of attention.h.
  */
@@ -68,9 +68,10 @@ template <class T>
 static void launch_tile(const struct attention *p, const struct device_arrays *a,
                         cudaStream_t stream)
 {
-#define TILE(d_, Br_, Bc_, bands, blocks)                 \
-    if (p->d == (d_) && a->Br == (Br_) && a->Bc == (Bc_)) \
-        return launch<T, kernel_traits<d_, Bc_, bands, (Br_) / 16 / (bands), blocks>>(p, a, stream);
+#define TILE(d_, Br_, Bc_, M_tiles, blocks)                                                     \
+    if (p->d == (d_) && a->Br == (Br_) && a->Bc == (Bc_))                                       \
+        return launch<T, kernel_traits<d_, Bc_, M_tiles, (Br_) / 16 / (M_tiles), blocks>>(p, a, \
+                                                                                          stream);
     COMPLETE16_TILES(TILE)
 #undef TILE
     not_compiled("complete16", "d = %zu in tiles of %zu x %zu", p->d, a->Br, a->Bc);

@@ -1,7 +1,7 @@
 /*
- * Masks only tiles that need it; masked tiles are skipped.               mma's accesses
+ * Masks only tiles that need it, and skips masked ones.                  mma's accesses
  *
- * Like exp2, but a warp computes how many keys its first and last queries attend to.
+ * Like exp2. No query of the warp masks keys before first_masked_key; all mask those >= end_key.
  *
  * Margin: FlashAttention-2, Algorithm 1.
  */
@@ -37,7 +37,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
         const int next = n + STAGES - 1;
         copy_keys<TRAITS, STAGES, rows>(smem, next, t.K, t.V, next, attended);  // 7
         if (n * Bc >= end_key)
-            continue;  // all masked
+            continue;
         const uint4 *const K = stage_of<TRAITS, STAGES>(smem, n), *const V = K + Bc * TRAITS::ROW;
         tensor_scores<T, rows>(&acc, smem, K);                               // 8
         if ((n + 1) * Bc > first_masked_key)

@@ -1,8 +1,8 @@
 /*
  * FlashAttention-2 on the tensor cores of a T4.       (2 Nq d + 2 Tr Nk d) / 2 + Nq accesses of 4 bytes
  *
- * fa2 with mma.m16n8k8: (16 x 8) (8 x 8) in float16, float32 sums (compute capability 7.5). A warp
- * has 16 queries. With g = lane / 4, t = lane % 4, a lane has, of rows g (h = 0) and g + 8 (h = 1):
+ * fa2 with mma.m16n8k8: (16 x 8) (8 x 8) in float16, float32 sums (compute capability 7.5). A warp has
+ * 16 queries. With g = lane / 4, t = lane % 4, a lane has, of queries i = … + g and i + 8 (h = 1):
  *
  *     Q[k][h]            elements 8 k + 2 t and the next, in one register
  *     S[c][2 h + e]      key 8 c + 2 t + e
@@ -18,7 +18,7 @@ enum {
     PAD = 4,  // 8 rows begin in different banks
 };
 
-/* l is of the lane's own keys; `finish` sums the row's 4 lanes. */
+/* l is of the lane's own keys, until `finish`. */
 template <int D> struct lane_part {
     unsigned Q[D / 8][2];
     float S[TENSOR_BC(D) / 8][4], O[D / 8][4], m[2], l[2];
@@ -52,7 +52,7 @@ template <int D> __device__ static void begin(lane_part<D> *x, const __half *Q, 
     }
 }
 
-/* Copies 16 bytes at a time; zero-fills rows >= `end`. */
+/* Zero-fills rows >= `end`. */
 template <int D> __device__ static void copy_rows(tile<D> *to, const __half *from, int end)
 {
     for (int n = (int)threadIdx.x; n < TENSOR_BC(D) * D / 8; n += THREADS) {
@@ -61,7 +61,7 @@ template <int D> __device__ static void copy_rows(tile<D> *to, const __half *fro
     }
 }
 
-/* S = Q K^T. B's columns are keys, so it needs no transpose. */
+/* S = Q K^T, unscaled. B's columns are keys, so it needs no transpose. */
 template <int D> __device__ static void scores(lane_part<D> *x, const tile<D> *K)
 {
 #pragma unroll
@@ -102,7 +102,11 @@ __device__ static void softmax(lane_part<D> *x, const struct attention &p, int i
     }
 }
 
-/* O += P V. S is laid out as A's fragment; rows of V are keys, so ldmatrix transposes B. */
+/*
+ * O += P V. S is laid out as A's fragment; rows of V are keys, so ldmatrix transposes B. Lane L
+ * passes the address of V[8 c + L % 8][8 (k + L / 8)], and gets in value[n] the elements
+ * V[8 c + 2 t][8 (k + n) + g] and V[8 c + 2 t + 1][8 (k + n) + g].
+ */
 template <int D> __device__ static void product(lane_part<D> *x, const tile<D> *V)
 {
     const int lane = lane_id();

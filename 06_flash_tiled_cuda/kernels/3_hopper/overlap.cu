@@ -4,8 +4,7 @@
  * Like roles, but scores of tile n are issued before the product of tile n - 1. ptxas (12.8, 13.0)
  * would move a single wait above the exponentials, so each arm of a branch has one.
  *
- * Margin: FlashAttention-2, Algorithm 1, in the order of FlashAttention-3 (Shah et al., arXiv
- * 2407.08608).
+ * Margin: FlashAttention-2, Algorithm 1, in the order of FlashAttention-3 (arXiv 2407.08608).
  */
 #include "06_flash_tiled_cuda/kernels/parts/full_empty.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/overlap.cuh"
@@ -13,7 +12,7 @@
 // clang-format off
 
 enum { STAGES = 2, PRODUCER = 128, PRODUCER_REGS = 24, CONSUMER_REGS = 240, CONSUMERS_BARRIER = 1 };
-static_assert(PRODUCER * PRODUCER_REGS + 256 * CONSUMER_REGS <= 384 * 168);  // of the block
+static_assert(PRODUCER * PRODUCER_REGS + 256 * CONSUMER_REGS <= 384 * 168);
 
 template <class T, class TRAITS>
 static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
@@ -95,7 +94,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         if ((n + 1) * Bc > first_masked_key)
             mask_keys(&acc, p, i0, n * Bc);
         const bool needs_rescale = lazy_weights(&acc, f.k, rescale);         // 9, 10
-        if (n + 1 < my_tiles) {              // ptxas moves neither wait above a branch
+        if (n + 1 < my_tiles) {
             K.consumer_wait(n + 1);
             wgmma_wait<0>(flat<D / 2>(acc.O), P);
         } else

@@ -103,7 +103,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         if ((n + 1) * Bc > first_masked_key)
             mask_keys(&acc, p, i0, n * Bc);
         const bool needs_rescale = lazy_weights(&acc, f.k, rescale);         // 9, 10
-        if (n + 1 < my_tiles) {  // a wait per arm, as in overlap
+        if (n + 1 < my_tiles) {  // as in overlap
             K.consumer_wait(n + 1);
             wgmma_wait<0>(flat<D / 2>(acc.O), P);
         } else

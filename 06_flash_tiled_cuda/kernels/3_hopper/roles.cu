@@ -1,7 +1,8 @@
 /*
  * One thread loads tiles, two warpgroups compute.                        wgmma's accesses
  *
- * `full[s]` completes when stage s holds its tile, `empty[s]` when both consumers have released it.
+ * `full[s]` completes when stage s holds its tile, `empty[s]` when both consumers have released it:
+ * phase n / STAGES for tile n.
  *
  * Margin: FlashAttention-2, Algorithm 1.
  */
@@ -71,7 +72,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS + PRODUCER, 1)
         if ((n + 1) * Bc > attended && attended < (int)p.Nk) {
             zero_values<TRAITS>(V, attended - n * Bc);
             fence_async();
-            barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);  // consumers only
+            barrier_sync(CONSUMERS_BARRIER, TRAITS::THREADS);
         }
         if (n * Bc < end_key) {
             group_scores<T>(&acc, Q, K);                                     // 8

@@ -1,7 +1,7 @@
 /*
  * The TMA stores O.                                                      wgmma's accesses
  *
- * Like persistent, with parts/store.cuh.
+ * Like persistent, with store.cuh.
  */
 #include "06_flash_tiled_cuda/kernels/parts/persistent.cuh"
 #include "06_flash_tiled_cuda/kernels/parts/store.cuh"

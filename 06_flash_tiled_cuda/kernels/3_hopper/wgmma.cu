@@ -1,8 +1,8 @@
 /*
  * Hopper's units copy and multiply.                                      as mma, but whole tiles of K and V
  *
- * Like rescale, but one thread issues TMA copies of tiles, and two warpgroups multiply in shared
- * memory (warpgroup.cuh).
+ * Like rescale, but one thread issues TMA copies, and two warpgroups multiply in shared memory
+ * (warpgroup.cuh).
  *
  * Margin: FlashAttention-2, Algorithm 1.
  */
@@ -61,7 +61,7 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
             fence_async();    // visible to tensor cores
             __syncthreads();
         }
-        if (n * Bc < end_key) {  // else all masked
+        if (n * Bc < end_key) {
             group_scores<T>(&acc, Q, K);                                     // 8
             if ((n + 1) * Bc > first_masked_key)
                 mask_keys(&acc, p, i0, n * Bc);

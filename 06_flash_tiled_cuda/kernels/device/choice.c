@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HOPPER = 90 };  // what is for it needs it alone, and no later one
+enum { HOPPER = 90 };  // its kernels run on no other GPU, not even on later ones
 
 static int capability_of(const struct device_facts *facts)
 {

@@ -14,7 +14,7 @@
  */
 const struct device *device_choose(const struct options *options);
 
-/* The same for this GPU; or for none, NULL, because of `why_none`. */
+/* The same with this GPU; NULL: there is none, for the reason `why_none`. */
 const struct device *device_among(const struct options *options, const struct device *gpu,
                                   const char *why_none);
 
@@ -24,23 +24,31 @@ const char *device_unsupported(const struct device *device, enum dtype type);
 /* Ten times the compute capability that a GPU needs for the kernel with this type. */
 int step_capability(const struct step *kernel, enum dtype type);
 
-/* What a GPU of another kind than the kernel is for is called, in static memory; NULL: the kernel runs on the device,
- * where it takes float32 with that. */
+/*
+ * NULL if the kernel runs on the device, in float32 or, if it does not support that, in 16 bits.
+ * Else the device's name and what the kernel needs, in static memory.
+ */
 const char *step_wrong_device(const struct step *kernel, const struct device *device);
 
-/* step_unsupported, also for the device, or the current one, and for kernels of --exclude. */
+/*
+ * As step_unsupported, but also names a device that cannot run the kernel, given or current, and a
+ * kernel of --exclude.
+ */
 const char *step_unsupported_on(const struct step *kernel, const struct attention *p,
                                 const struct device *device);
 const char *step_unsupported_here(const struct step *kernel, const struct attention *p);
 
 /*
- * `chosen`, or the CPU if that is a GPU that the kernel is not for. If --device named the GPU,
+ * `chosen`, or the CPU if `chosen` is a GPU that cannot run the kernel; but with --device gpu,
  * prints why and exits with EXIT_SKIPPED.
  */
 const struct device *device_for(const struct step *kernel, const struct device *chosen,
                                 const struct options *options);
 
-/* The shared memory of a tile in bytes, with Q and two stages of K and V; and whether a block on the device has as much. */
+/*
+ * Bytes of shared memory for a tile in 16 bits: Q and two stages of K and V; and whether a block on
+ * the device may have as many.
+ */
 size_t tile_bytes(const struct kernel_tile *tile);
 bool device_holds(const struct device *device, const struct kernel_tile *tile);
 

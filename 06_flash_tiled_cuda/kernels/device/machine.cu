@@ -1,6 +1,6 @@
 /*
- * What a device can do, measured: bytes copied and multiply-adds per second. And the shuffles of a
- * row's maximum, one by one, for the page.
+ * Measures a device: bytes copied and float32 operations per second. Also runs the shuffles of a
+ * row's maximum one by one, for the page.
  */
 #include "common/cuda/device.h"
 #include "common/lab/device.h"
@@ -62,7 +62,10 @@ static unsigned blocks(void)
     return (unsigned)(p.multiProcessorCount * (p.maxThreadsPerMultiProcessor / THREADS));
 }
 
-/* On a GPU far more than its L2 cache; on the CPU little. */
+/*
+ * Bytes, far more than a GPU's L2 cache holds, and multiply-adds per chain. The CPU is slower, so
+ * both are smaller there.
+ */
 #ifdef __CUDACC__
 static const size_t COPIED = (size_t)1 << 30;
 static const int CHAIN_LENGTH = ROUNDS;

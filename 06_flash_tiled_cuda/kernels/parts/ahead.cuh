@@ -1,15 +1,15 @@
 /*
  * fa2's scores and products, while the next slice of K or V is loaded.
  *
- * A thread loads its part into registers before it multiplies, and stores it to shared memory
- * afterwards. Weights use shared memory too, instead of R shuffles per key.
+ * A thread fetches its part into registers before the products, and stores it to shared memory
+ * afterwards. Weights use that too, instead of R shuffles per key.
  */
 #ifndef FLASH_TILED_CUDA_AHEAD_CUH
 #define FLASH_TILED_CUDA_AHEAD_CUH
 
 #include "06_flash_tiled_cuda/kernels/parts/registers.cuh"
 
-/* The weights of 8 keys: row r of group g and key k at [r / 4][g][4 k + r % 4]. */
+/* Weights of 8 keys: row r of group g, key k at [r / 4][g][4 k + r % 4]. */
 template <int D> struct alignas(16) weights {
     float of[accumulators<D>::R / 4][4][4 * LANES + PAD];
 };
@@ -24,13 +24,13 @@ struct next_slice {
 };
 
 template <int ROWS, int WIDTH>
-__device__ static inline void fetch(next_slice *next, const float *from, int end, int x, int d)
+__device__ static inline void fetch(next_slice *next, const float *from, int end, int column, int d)
 {
     static_assert(ROWS * (WIDTH / 4) % THREADS == 0, "each thread loads equally many");
 #pragma unroll
     for (int n = 0; n < ROWS * (WIDTH / 4) / THREADS; n++) {
         const int e = (int)threadIdx.x + n * THREADS, r = e / (WIDTH / 4), c = e % (WIDTH / 4) * 4;
-        next->part[n] = r < end ? load_four(from + (size_t)r * (size_t)d, x + c, d)
+        next->part[n] = r < end ? load_four(from + (size_t)r * (size_t)d, column + c, d)
                                 : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     }
 }
@@ -114,7 +114,7 @@ __device__ static inline void add_product_ahead(accumulators<D> *acc, weights<D>
     }
 }
 
-/* O += P V. On entry, `next` holds V's first slice, on return the next K's. */
+/* O += P V. On entry, `next` holds V's first slice, on return next_K's: 0 if next_keys <= 0. */
 template <int D>
 __device__ static inline void
 product_ahead(accumulators<D> *acc, ahead_memory<D> *smem, next_slice *next, const float *V,

@@ -4,6 +4,7 @@
 
 #include "06_flash_tiled_cuda/kernels/parts/rescale.cuh"
 
+/* Batch entry b, head h, queries i0 … i1 - 1. */
 struct tile_of_queries {
     size_t b, h, i0, i1;
 };
@@ -14,7 +15,7 @@ __device__ static inline enum tile_kind kind_of(const struct attention &p,
     return tile_kind(&p, t.b, t.h, t.i0, t.i1, (size_t)j0, (size_t)j1);
 }
 
-/* The first tile >= n that is not skipped, or past the last. */
+/* The first unskipped tile >= n, or past the last. */
 template <int BC>
 __device__ static inline int next_tile(const struct attention &p, const struct tile_of_queries &t,
                                        int n)
@@ -25,19 +26,22 @@ __device__ static inline int next_tile(const struct attention &p, const struct t
     return n;
 }
 
-/* Queries whose band contains key j are adjacent. */
+/* By any query? Those whose band contains key j are adjacent. */
 __device__ static inline bool is_attended(const struct attention &p,
                                           const struct tile_of_queries &t, int j)
 {
     const struct band band = attention_band(&p);
-    const ptrdiff_t low = j - band.high, high = j - band.low;  // their range
-    const size_t i0 = low > (ptrdiff_t)t.i0 ? (size_t)low : t.i0;
-    const ptrdiff_t end = high < (ptrdiff_t)t.i1 ? high + 1 : (ptrdiff_t)t.i1;
+    const ptrdiff_t first = j - band.high, last = j - band.low;
+    const size_t i0 = first > (ptrdiff_t)t.i0 ? (size_t)first : t.i0;
+    const ptrdiff_t end = last < (ptrdiff_t)t.i1 ? last + 1 : (ptrdiff_t)t.i1;
     return (ptrdiff_t)i0 < end &&
            tile_kind(&p, t.b, t.h, i0, (size_t)end, (size_t)j, (size_t)j + 1) != TILE_SKIPPED;
 }
 
-/* Zeroes V of unattended keys: 0 times NaN is NaN. Threads clear only what they copied. */
+/*
+ * Zeroes V of unattended keys: 0 times NaN is NaN. Threads clear what they copied, before a
+ * barrier.
+ */
 template <class TRAITS, class LAYOUT>
 __device__ static inline void zero_values(uint4 *V, const struct attention &p,
                                           const struct tile_of_queries &t, int j0)
@@ -79,6 +83,7 @@ template <class TRAITS>
 __device__ static inline void mask_invisible(fragments<TRAITS> *acc, const struct attention &p,
                                              const struct tile_of_queries &t, int j0)
 {
+    static_assert(TRAITS::BC / 4 <= 32, "a lane has a bit for each of its keys");
 #pragma unroll
     for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
@@ -100,6 +105,7 @@ template <class TRAITS>
 __device__ static inline void zero_dropped(fragments<TRAITS> *acc, const struct attention &p,
                                            const struct tile_of_queries &t, int j0)
 {
+    static_assert(TRAITS::BC / 4 <= 32, "a lane has a bit for each of its keys");
 #pragma unroll
     for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {

@@ -33,7 +33,7 @@ struct kernel_traits {
     };
 };
 
-/* l is of the lane's own keys; tensor_finish sums the row's 4 lanes. */
+/* l is of the lane's own keys, until tensor_finish. */
 template <class TRAITS> struct fragments {
     float S[TRAITS::M_TILES][TRAITS::BC / 8][4], O[TRAITS::M_TILES][TRAITS::D / 8][4];
     float m[TRAITS::M_TILES][2], l[TRAITS::M_TILES][2];
@@ -44,6 +44,7 @@ __device__ static inline int lane_id(void)
     return (int)threadIdx.x % 32;
 }
 
+/* Rows in the tile: the warp's first, that of S[x][…][2 h + e]. */
 template <class TRAITS> __device__ static inline int warp_row(void)
 {
     return (int)threadIdx.x / 32 * (16 * TRAITS::M_TILES);
@@ -91,8 +92,8 @@ template <class TRAITS> __device__ static inline void begin(fragments<TRAITS> *a
 }
 
 /*
- * S = Q K^T, 16 elements at a time. Swizzling repeats every 8 rows, so other rows are at constant
- * offsets.
+ * S = Q K^T, unscaled, 16 elements at a time. An ldmatrix loads A, or B of 16 keys. Swizzling
+ * repeats every 8 rows, so other rows are at constant offsets.
  */
 template <class T, class LAYOUT, class TRAITS>
 __device__ static inline void tensor_scores(fragments<TRAITS> *acc, const uint4 *Q, const uint4 *K)
@@ -136,6 +137,7 @@ __device__ static inline float quad_sum(float x)
     return x + __shfl_xor_sync(WHOLE_WARP, x, 2);
 }
 
+/* Scales, then masks. */
 template <class TRAITS>
 __device__ static inline void tensor_mask(fragments<TRAITS> *acc, const struct attention &p, int i0,
                                           int j0)

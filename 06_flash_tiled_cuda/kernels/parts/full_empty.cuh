@@ -1,4 +1,7 @@
-/* A pipeline of tiles from producers to consumers: tile n is in stage n % STAGES. */
+/*
+ * A pipeline of tiles from producers to consumers. Tile n is in stage s = n % STAGES: phase
+ * n / STAGES of full[s] ends when it is loaded, of empty[s] when consumers have released it.
+ */
 #ifndef FLASH_TILED_CUDA_FULL_EMPTY_CUH
 #define FLASH_TILED_CUDA_FULL_EMPTY_CUH
 

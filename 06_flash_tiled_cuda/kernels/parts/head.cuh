@@ -31,6 +31,7 @@ __device__ static inline struct head head_of(const struct attention &p,
     return head;
 }
 
+/* How many keys query i attends to, the first ones: p's only mask is `causal`. */
 __device__ static inline int keys_attended(const struct attention &p, int i)
 {
     const ptrdiff_t attended = i + attention_band(&p).high + 1, Nk = (ptrdiff_t)p.Nk;

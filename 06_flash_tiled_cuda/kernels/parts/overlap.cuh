@@ -3,10 +3,7 @@
 
 #include "06_flash_tiled_cuda/kernels/parts/warpgroup.cuh"
 
-/*
- * lazy_softmax during a product into O. True if m has changed: multiply O by `rescale`
- * afterwards.
- */
+/* lazy_softmax during a product into O: if true, multiply O by `rescale` afterwards. */
 template <class TRAITS>
 __device__ static inline bool lazy_weights(fragments<TRAITS> *acc, float k,
                                            float (&rescale)[TRAITS::M_TILES][2])
@@ -19,7 +16,7 @@ __device__ static inline bool lazy_weights(fragments<TRAITS> *acc, float k,
             m_new[x][h] = new_maximum(acc, x, h);
             exceeds = exceeds || k * m_new[x][h] > k * acc->m[x][h] + RESCALE_THRESHOLD;
         }
-    const bool needs_rescale = __any_sync(WHOLE_WARP, exceeds);  // one decision per warp
+    const bool needs_rescale = __any_sync(WHOLE_WARP, exceeds);
 #pragma unroll
     for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {

@@ -1,5 +1,5 @@
 /*
- * A producer, consumers, and the pipelines between them.
+ * A producer, consumers, and pipelines between them.
  *
  * Margin: FlashAttention-2, Algorithm 1.
  */
@@ -15,7 +15,7 @@
 enum { STAGES = 2, PRODUCER = 128, CONSUMERS_BARRIER = 1, TURN = 2, NO_MORE = -1 };
 static_assert(STAGES >= 2, "a turn guarantees only that K of tile n - 2 was released");
 
-/* Attends to `attended` keys; head is NO_MORE after the last tile. */
+/* Queries from i0 attend to `attended` keys in `tiles` tiles; head is NO_MORE after the last. */
 struct tile_of_queries {
     int head, kv, i0, attended, tiles;
 };
@@ -52,7 +52,7 @@ __device__ static inline void produce(const struct attention &p, unsigned *next,
                                       unsigned char *smem, struct persistent_block *block)
 {
     enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
-    int done = 0;  // key tiles so far
+    int done = 0;  // key tiles
     const auto load_keys = [&](pipeline<STAGES> *keys, const tensor_map *map, int at, int n, int kv) {
         keys->producer_acquire(done + n);
         uint64_t *const full = keys->producer_expect(done + n, K_BYTES);
@@ -84,14 +84,14 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
 {
     enum { Br = TRAITS::BR, Bc = TRAITS::BC, D = TRAITS::D, Q_BYTES = Br * D * 2, K_BYTES = Bc * D * 2 };
     enum { CONSUMERS = Br / GROUP_ROWS };
-    static_assert(Br - GROUP_ROWS <= Bc, "a warpgroup may skip one tile in causal order: with two the last V would wait for itself");
+    static_assert(Br - GROUP_ROWS <= Bc, "a warpgroup may skip one tile in causal order: with two, it would wait for a V whose stage it has not released");
     int done = 0;
     const struct folded_scale f = fold(p.scale);
     const unsigned char *const Q = rows_of_group(smem);
     const auto K_of = [&](int n) { return smem + Q_BYTES + block->K.stage(done + n) * 2 * K_BYTES; };
     const auto V_of = [&](int n) { return K_of(n) + K_BYTES; };
     const unsigned warpgroup = warpgroup_number();
-    const auto wait_turn = [&] { barrier_sync(TURN + warpgroup, 256); };
+    const auto wait_turn = [&] { barrier_sync(TURN + warpgroup, 256); };  // 128 wait, 128 arrive
     const auto pass_turn = [&] { barrier_arrive(TURN + (warpgroup + 1) % CONSUMERS, 256); };
     fragments<TRAITS> acc;
     if (warpgroup == CONSUMERS - 1)
@@ -142,7 +142,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
             if ((n + 1) * Bc > first_masked_key)
                 mask_keys(&acc, p, i0, n * Bc);
             const bool needs_rescale = lazy_weights(&acc, f.k, rescale);     // 9, 10
-            if (n + 1 < my_tiles) {  // a wait per arm, as in overlap
+            if (n + 1 < my_tiles) {  // as in overlap
                 block->K.consumer_wait(done + n + 1);
                 wgmma_wait<0>(flat<D / 2>(acc.O), P);
             } else
@@ -153,7 +153,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
             pack_weights<T>(&acc, P);
         }
         if (my_tiles == 0)
-            block->Q.consumer_release(taken);  // its queries attend to no key
+            block->Q.consumer_release(taken);
         for (int n = my_tiles; n < tiles; n++) {  // another warpgroup has more tiles
             wait_turn();  // the others have released this stage's last K
             pass_turn();
@@ -174,7 +174,7 @@ __device__ static inline void consume(const struct attention &p, unsigned char *
         scale_maximum(&acc, f.scale);
         epilogue(&acc, head, i0);                                            // 12 to 15
         for (int n = my_tiles; n < tiles; n++) {
-            block->V.consumer_wait(done + n);  // else the release could count for the V before
+            block->V.consumer_wait(done + n);  // else the release could count for the stage's previous V
             block->V.warpgroup_release(done + n);
         }
         done += tiles;

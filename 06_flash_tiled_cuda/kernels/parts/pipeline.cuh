@@ -7,6 +7,7 @@
 
 #include "06_flash_tiled_cuda/kernels/parts/swizzle.cuh"
 
+/* Like load_tile. */
 template <class TRAITS, class LAYOUT, class T>
 __device__ static inline void copy_tile(uint4 *to, const T *from, int count, int end)
 {
@@ -23,16 +24,17 @@ template <class TRAITS, int STAGES> __device__ static inline uint4 *stage_of(uin
     return smem + (TRAITS::BR + n % STAGES * 2 * TRAITS::BC) * TRAITS::ROW;
 }
 
+/* Copies tile n for `iteration`; keys >= `end` are zeros. */
 template <class TRAITS, int STAGES, class LAYOUT, class T>
 __device__ static inline void copy_keys(uint4 *smem, int iteration, const T *K, const T *V, int n,
-                                        int Nk)
+                                        int end)
 {
     uint4 *const to = stage_of<TRAITS, STAGES>(smem, iteration);
     const int j0 = n * TRAITS::BC;
-    if (j0 < Nk) {
-        copy_tile<TRAITS, LAYOUT>(to, K + (size_t)j0 * TRAITS::D, TRAITS::BC, Nk - j0);
+    if (j0 < end) {
+        copy_tile<TRAITS, LAYOUT>(to, K + (size_t)j0 * TRAITS::D, TRAITS::BC, end - j0);
         copy_tile<TRAITS, LAYOUT>(to + TRAITS::BC * TRAITS::ROW, V + (size_t)j0 * TRAITS::D,
-                                  TRAITS::BC, Nk - j0);
+                                  TRAITS::BC, end - j0);
     }
     cp_async_commit();  // empty groups too: waits count groups
 }

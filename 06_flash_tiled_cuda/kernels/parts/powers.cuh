@@ -11,7 +11,7 @@
 
 #include "06_flash_tiled_cuda/kernels/parts/pipeline.cuh"
 
-/* |scale|, or 1 for 0; k = scale log2(e). Q's bits are ANDed with `keep`, XORed with `flip`. */
+/* |scale|, or 1 for 0; k = scale log2(e). Pairs of Q are ANDed with `keep`, XORed with `flip`. */
 struct folded_scale {
     float scale, k;
     unsigned keep, flip;
@@ -25,8 +25,8 @@ __device__ static inline struct folded_scale fold(float scale)
 }
 
 /*
- * Call between the wait for Q and a barrier. With cp.async, a thread changes only the chunks that it
- * copied; after a TMA copy, every thread must have waited on its mbarrier.
+ * Call between the wait for Q and a barrier. After cp.async, a thread changes only chunks that it
+ * copied; after TMA, each thread must have waited.
  */
 template <class TRAITS, class LAYOUT>
 __device__ static inline void flip_query_signs(uint4 *Q, const struct folded_scale &f)

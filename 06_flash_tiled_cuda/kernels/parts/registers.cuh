@@ -2,7 +2,8 @@
  * A tile of FlashAttention-2 in the registers of a block of threads.
  *
  * A warp is 4 groups of 8 lanes; a group has R queries. Lane n has keys n, n + 8, … n + 56: R by 8
- * scores, from R + 8 loaded numbers. It has elements 2n, 2n + 1, 2n + 16, 2n + 17, … of O.
+ * scores, from R + 8 loaded numbers. It has elements 2n, 2n + 1, 2n + 16, 2n + 17, … of O. K and V
+ * begin at the tile; `keys` of their rows are valid, maybe more than 64.
  */
 #ifndef FLASH_TILED_CUDA_REGISTERS_CUH
 #define FLASH_TILED_CUDA_REGISTERS_CUH
@@ -13,10 +14,10 @@
 
 enum {
     THREADS = 128,
-    LANES = 8,                   // per row of scores
-    KEYS = 8,                    // per lane
-    PAD = 4,                     // 8 rows begin in different banks
-    SLICE_FLOATS = FA2_BC * 36,  // of K or V
+    LANES = 8,                           // per row of scores
+    KEYS = 8,                            // per lane
+    PAD = 4,                             // 8 rows begin in different banks
+    SLICE_FLOATS = FA2_BC * (32 + PAD),  // of K or V
 };
 static const unsigned WHOLE_WARP = 0xffffffff;
 static const unsigned long long EVERY_KEY = ~0ULL;  // a bit per key
@@ -41,6 +42,7 @@ __device__ static inline int lane_in_row(void)
     return (int)threadIdx.x % LANES;
 }
 
+/* Adjacent rows for the 4 groups: different banks. */
 template <int D> __device__ static inline int row_of(int r)
 {
     const int warp = (int)threadIdx.x / 32, subwarp = (int)threadIdx.x % 32 / LANES;
@@ -48,27 +50,27 @@ template <int D> __device__ static inline int row_of(int r)
 }
 
 /* 0 past the row's end. */
-__device__ static inline float4 load_four(const float *row, int x, int d)
+__device__ static inline float4 load_four(const float *row, int column, int d)
 {
-    if (d % 4 == 0 && x < d)
-        return *(const float4 *)(row + x);
+    if (d % 4 == 0 && column < d)
+        return *(const float4 *)(row + column);
     float4 padded = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    padded.x = x < d ? row[x] : 0.0f;
-    padded.y = x + 1 < d ? row[x + 1] : 0.0f;
-    padded.z = x + 2 < d ? row[x + 2] : 0.0f;
-    padded.w = x + 3 < d ? row[x + 3] : 0.0f;
+    padded.x = column < d ? row[column] : 0.0f;
+    padded.y = column + 1 < d ? row[column + 1] : 0.0f;
+    padded.z = column + 2 < d ? row[column + 2] : 0.0f;
+    padded.w = column + 3 < d ? row[column + 3] : 0.0f;
     return padded;
 }
 
 /* Zero-fills rows >= `end`. */
 template <int ROWS, int WIDTH, int PITCH>
-__device__ static inline void load_rows(float *to, const float *from, int end, int x, int d)
+__device__ static inline void load_rows(float *to, const float *from, int end, int column, int d)
 {
     for (int e = (int)threadIdx.x; e < ROWS * (WIDTH / 4); e += THREADS) {
         const int r = e / (WIDTH / 4), c = e % (WIDTH / 4) * 4;
-        *(float4 *)(to + r * PITCH + c) = r < end
-                                              ? load_four(from + (size_t)r * (size_t)d, x + c, d)
-                                              : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        *(float4 *)(to + r * PITCH + c) =
+            r < end ? load_four(from + (size_t)r * (size_t)d, column + c, d)
+                    : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     }
 }
 
@@ -105,6 +107,7 @@ __device__ static inline void add_scores(accumulators<D> *acc, const fast_memory
     }
 }
 
+/* S = Q K^T, unscaled. */
 template <int D>
 __device__ static inline void scores(accumulators<D> *acc, fast_memory<D> *smem, const float *K,
                                      int keys, int d)
@@ -121,6 +124,7 @@ __device__ static inline void scores(accumulators<D> *acc, fast_memory<D> *smem,
     }
 }
 
+/* Scales, then masks. */
 template <int D>
 __device__ static inline void mask_scores(accumulators<D> *acc, const struct attention &p, int i0,
                                           int j0)
@@ -204,7 +208,7 @@ __device__ static inline void product(accumulators<D> *acc, fast_memory<D> *smem
     enum { V_KEYS = slices<D>::V_KEYS };
 #pragma unroll
     for (int c = 0; c < KEYS; c++) {
-        const int first = 8 * c / V_KEYS * V_KEYS;  // key of the slice with 8 c
+        const int first = 8 * c / V_KEYS * V_KEYS;  // the slice's first key
         if (8 * c == first) {
             __syncthreads();  // the old slice is free
             load_rows<V_KEYS, D, D>(smem->slice, V + (size_t)first * (size_t)d, keys - first, 0, d);

@@ -13,7 +13,7 @@
 
 static const float RESCALE_THRESHOLD = 8.0f;  // log2 of the largest weight
 
-/* Lines 9 and 10. */
+/* power_softmax with a lagging m. */
 template <class TRAITS> __device__ static inline void lazy_softmax(fragments<TRAITS> *acc, float k)
 {
     float m_new[TRAITS::M_TILES][2];

@@ -11,7 +11,7 @@
 enum { O_BOX = GROUP_ROWS * ROW_BYTES, STORE_BARRIER = 5 };  // of warpgroup 0
 enum { STORE_ROOM = 226 << 10 };                             // mbarriers need the rest of 227 kB
 
-/* ROW_BOXES: boxes per row. GROUP_BOXES: per warpgroup, one if rows do not fit. */
+/* Boxes per row; boxes per warpgroup, one if rows do not fit. */
 template <class TRAITS, int STAGES> struct store_boxes {
     enum {
         TILES = (int)pipeline_bytes<TRAITS, STAGES>(),
@@ -22,7 +22,7 @@ template <class TRAITS, int STAGES> struct store_boxes {
     };
 };
 
-/* The first thread of each warpgroup waits until at most PENDING of its copies are unread. */
+/* The first thread of a warpgroup waits until PENDING of its boxes, or fewer, are unread. */
 template <int PENDING = 0> __device__ static inline void wait_boxes_read(void)
 {
     if (threadIdx.x % 128 == 0)
@@ -60,7 +60,7 @@ __device__ static inline void fill_box(const fragments<TRAITS> *acc, const float
     }
 }
 
-/* Lines 12 to 15, for a warpgroup's 64 rows. lse is of all heads, or NULL. The caller waits. */
+/* Lines 12 to 15, for 64 rows. lse is of all heads, or NULL. The caller waits for the copies. */
 template <class T, int BOXES, class TRAITS>
 __device__ static inline void group_store(const fragments<TRAITS> *acc, unsigned char *boxes,
                                           const tensor_map *map, float *lse, int i0, int Nq,

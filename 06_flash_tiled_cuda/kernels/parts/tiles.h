@@ -1,4 +1,4 @@
-/* Br queries by Bc keys. In float32 they fit in 48 kB of shared memory. */
+/* Br queries by Bc keys. In float32 they fit in a block's default 48 kB of shared memory. */
 #ifndef FLASH_TILED_CUDA_TILES_H
 #define FLASH_TILED_CUDA_TILES_H
 
@@ -26,7 +26,7 @@
 
 /*
  * X(d, Br, Bc, M-tiles per warp, blocks per multiprocessor), for --br and --bc. The first of each
- * d, the default, fits in 99 kB of shared memory, which most GPUs have.
+ * d, the default, fits in compute capability 8.6's 99 kB per block.
  */
 // clang-format off
 #define BUDGET_TILES(X)       \

@@ -1,6 +1,6 @@
 /*
- * A tile with Hopper's TMA and wgmma (common/cuda/hopper.h). wgmma computes 64 rows, 16 per warp,
- * with mma's fragment layout. Boxes are 64 elements wide; rows of 128 take two.
+ * A tile with Hopper's TMA and wgmma. wgmma computes 64 rows, 16 per warp, with mma's fragment
+ * layout. Boxes are 64 elements wide; rows of 128 take two.
  */
 #ifndef FLASH_TILED_CUDA_WARPGROUP_CUH
 #define FLASH_TILED_CUDA_WARPGROUP_CUH
@@ -59,11 +59,12 @@ __device__ static inline int kv_head_index(const struct attention &p, unsigned n
 
 template <int R, class A> __device__ static inline float (&flat(A &fragments))[R]
 {
-    static_assert(sizeof fragments == R * sizeof(float), "R is not the number of floats");
+    static_assert(sizeof fragments == R * sizeof(float),
+                  "wgmma takes fragments as one array of R floats");
     return *(float(*)[R]) & fragments;
 }
 
-/* x must be equal in all lanes. The shuffle lets the compiler keep it in a uniform register. */
+/* x, equal in all lanes. The shuffle lets the compiler use a uniform register. */
 __device__ static inline int warp_uniform(int x)
 {
     return __shfl_sync(WHOLE_WARP, x, 0);
@@ -74,19 +75,13 @@ __device__ static inline unsigned warpgroup_number(void)
     return (unsigned)warp_uniform((int)threadIdx.x / 128);
 }
 
-/*
- * True in one thread of warp n. elect_one shows that to the compiler; with `threadIdx.x == 32 * n`
- * it adds a loop over threads.
- */
+/* True in one thread of warp n; by `threadIdx.x == 32 * n` the compiler would loop over threads. */
 __device__ static inline bool one_of_warp(int n)
 {
     return warp_uniform((int)threadIdx.x / 32) == n && elect_one();
 }
 
-/*
- * One arrival per warpgroup suffices if only tensor cores have read the stage; if threads have read
- * it too, call a barrier first.
- */
+/* One arrival suffices if only tensor cores have read; if threads have, call a barrier first. */
 __device__ static inline void warpgroup_arrive(uint64_t *bar)
 {
     if (threadIdx.x % 128 == 0)

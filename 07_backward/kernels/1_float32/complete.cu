@@ -1,14 +1,11 @@
 /*
- * Every option but --softcap.   3 Nq d + 2 Nk d + 3 Nq, and per tile 5 d + 2 per query, 5 d per key
+ * Every option but --softcap.                deterministic's accesses, without skipped tiles
  *
  * deterministic with the masks and dropout of attention.h, for all query heads of a block's keys.
  */
 #include "07_backward/kernels/parts/tile.cuh"
 
-/*
- * Bit 4 r + c is a thread's pair (r, c). Keys without queries may be NaN: dQ skips pairs with
- * dS = 0. Queries without keys have lse = -inf; their dO and Q count as 0.
- */
+/* Bit 4 r + c is a thread's pair (r, c). */
 typedef unsigned pair_bits;
 
 static const pair_bits EVERY_PAIR = 0xffff;
@@ -61,6 +58,7 @@ __device__ static pairs apply_dropout(pairs X, pair_bits kept, float factor)
     return X;
 }
 
+/* Skips X = 0: masked keys may be NaN. */
 __device__ static void add_to_queries_masked(gradient_part *C, const fast_memory *smem)
 {
 #pragma unroll 1
@@ -74,7 +72,7 @@ __device__ static void add_to_queries_masked(gradient_part *C, const fast_memory
     }
 }
 
-/* Reads smem->lse. */
+/* As load_slice, but 0 for queries without keys, which may be NaN: smem->lse is -inf. */
 __device__ static void load_nonempty_queries(fast_memory *smem, const float *from, int rows, int k,
                                              int d)
 {

@@ -7,6 +7,7 @@
 
 enum { SIDE = 16, ROWS_PER_BLOCK = 128 };
 
+/* X = factor A B^T, of pairs not masked. */
 __device__ static void pair_product(const struct attention &p, const float *A, const float *B,
                                     float factor, float *X)
 {

@@ -1,7 +1,5 @@
 /*
- * Every option but --softcap, in 16 bits.
- *
- *     3 Nq d + 3 Nk d + 3 Nq accesses of 4 bytes, and per tile d + 2 per query in one kernel, d per key in the other
+ * Every option but --softcap, in 16 bits.        mma_split's accesses, without skipped tiles
  *
  * mma_split with the masks and dropout of attention.h. With d = 256 two blocks share keys, each
  * with half of dK's and dV's elements.
@@ -11,9 +9,9 @@
 enum { STAGES = 2 };
 
 struct block_of_keys {
-    int b, h;
+    int b, h;  // h: first query head
     int j0, j1;
-    int head_tiles, group_tiles;
+    int head_tiles, group_tiles;  // tiles of queries: per head, per key/value head
 };
 
 template <class TRAITS>
@@ -30,12 +28,13 @@ __device__ static inline struct block_of_keys block_of_keys_of(const struct atte
     return t;
 }
 
-/* The tile's index in the group, and whether it needs masks. Rows past Nk need none: they are not stored. */
+/* `partial`: needs masks. Rows past Nk need none, as they are not stored. */
 struct query_tile {
     int index;
     bool partial;
 };
 
+/* The first >= index that is not skipped, or group_tiles. */
 template <class TRAITS>
 __device__ static inline struct query_tile next_query_tile(const struct attention &p,
                                                            const struct block_of_keys &t, int index)
@@ -51,6 +50,7 @@ __device__ static inline struct query_tile next_query_tile(const struct attentio
     return { index, false };
 }
 
+/* Past the last tile, copies only zeros for lse and D. */
 template <class T, class TRAITS, class LAYOUT>
 __device__ static inline void
 copy_query_tile(uint4 *V, float *statistics, int iteration, const struct attention &p,
@@ -75,6 +75,7 @@ template <class TRAITS> struct part_of_columns : TRAITS {
     enum { D = TRAITS::D / KEYS_PARTS(TRAITS::D), is_whole = (int)D == (int)TRAITS::D };
 };
 
+/* A B^T over whole rows, part by part. */
 template <class T, class TRAITS>
 __device__ static inline void scores_of_rows(fragments<part_of_columns<TRAITS>> *acc,
                                              const uint4 *A, const uint4 *B)
@@ -198,10 +199,10 @@ static __global__ void __launch_bounds__(TRAITS::THREADS, TRAITS::BLOCKS)
     store_gradient(&dQ, head.dQ + (size_t)i0 * HEAD_DIM, Nq - i0, p.scale);
 }
 
-template <class TRAITS> constexpr size_t bytes_with_statistics(int statistics)
+template <class TRAITS> constexpr size_t bytes_with_statistics(int queries)
 {
     return pipeline_bytes<TRAITS, STAGES>() + (size_t)TRAITS::BR * TRAITS::D * 2 +
-           2 * (size_t)statistics * sizeof(float);
+           2 * (size_t)queries * sizeof(float);
 }
 
 template <class T, int HEAD_DIM>

@@ -29,7 +29,7 @@ __device__ static inline void share_dS(uint4 *dS, const fragments<TRAITS> &acc)
     }
 }
 
-/* Keys >= `end` may be NaN. */
+/* Zeroes keys >= `end`, which may be NaN. */
 __device__ static inline unsigned without_keys(unsigned two, int first, int end)
 {
     return two & ((first < end ? 0xffffu : 0u) | (first + 1 < end ? 0xffff0000u : 0u));
@@ -47,7 +47,7 @@ __device__ static inline float4 four_adjacent(float2 first, float2 other)
     return odd ? make_float4(get.x, get.y, keep.x, keep.y) : make_float4(keep.x, keep.y, get.x, get.y);
 }
 
-/* Queries at `to`, which attend to the tile's first `keys` keys. */
+/* Adds scale dS K to `queries` rows, which attend only to the tile's first `keys` keys. */
 template <class T, class TRAITS, class LAYOUT>
 __device__ static inline void add_to_queries(float *to, int queries, const uint4 *dS, const uint4 *K, int keys,
                                              float scale)

@@ -87,10 +87,10 @@ static __global__ void __launch_bounds__(TRAITS::THREADS)
 
 // clang-format on
 
-template <class TRAITS> constexpr size_t bytes_with_statistics(int statistics)
+template <class TRAITS> constexpr size_t bytes_with_statistics(int queries)
 {
     return pipeline_bytes<TRAITS, STAGES>() + (size_t)TRAITS::BR * TRAITS::D * 2 +
-           2 * (size_t)statistics * sizeof(float);
+           2 * (size_t)queries * sizeof(float);
 }
 
 template <class T, int HEAD_DIM>

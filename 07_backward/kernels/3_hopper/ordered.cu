@@ -1,9 +1,8 @@
 /*
  * Like roles, but dQ is summed in a fixed order, so it is reproducible.
  *
- * A head's blocks add to a tile of dQ in key order. A GPU starts blocks in any order, so each draws
- * its number when it starts, and waits only for blocks that have started. Numbers alternate between
- * eight heads, to shorten waits. Margin: FlashAttention-2, Algorithm 2.
+ * A head's blocks add to a tile of dQ in key order. Each block draws its number when it starts
+ * (turns.h); numbers alternate between eight heads, to shorten waits.
  */
 #include "07_backward/kernels/parts/roles.cuh"
 #include "common/cuda/turns.h"

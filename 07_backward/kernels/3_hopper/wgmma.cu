@@ -1,5 +1,5 @@
 /*
- * Five products on Hopper's units.                       Nq d + 3 Nk d + Nq + Tc (3 Nq d + 2 Nq) accesses of 4 bytes
+ * Five products on Hopper's units.                                        mma's accesses
  *
  * Like mma, but one thread issues TMA copies, and two warpgroups multiply. Tiles go from last to
  * first: with a causal mask, keys masked in one are masked in all that follow, so their K, perhaps
@@ -110,9 +110,9 @@ static void launch(const struct attention *p, const struct backward_arrays *a, c
 {
     typedef key_traits<HEAD_DIM, HOPPER_QUERIES(HEAD_DIM), HOPPER_M_TILES, HOPPER_WARPS> shape;
     const dim3 grid(ceil_div(p->Nk, shape::KEYS), (unsigned)(p->B * p->Hkv));
-    const size_t rows =
+    const size_t elements =
         (2 * shape::KEYS + 2 * STAGES * shape::QUERIES) * HEAD_DIM + shape::KEYS * shape::QUERIES;
-    const size_t bytes = rows * sizeof(T) + 2 * STAGES * shape::QUERIES * sizeof(float);
+    const size_t bytes = elements * sizeof(T) + 2 * STAGES * shape::QUERIES * sizeof(float);
     allow_shared<wgmma_tile<T, shape>>(bytes);
     const struct backward_maps maps = make_backward_maps<T, shape>(p, a);
     wgmma_tile<T, shape><<<grid, shape::THREADS, bytes, stream>>>(*p, *a, maps);

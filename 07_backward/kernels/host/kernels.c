@@ -4,7 +4,7 @@
 #include "07_backward/kernels/host/run.h"
 #include "07_backward/program.h"
 
-/* Defines run_NAME and watch_NAME, which start the kernel called cuda_NAME. */
+/* Defines run_NAME and watch_NAME for the kernel cuda_NAME. */
 #define KERNEL(name)                                                                             \
     DECLARE_LAUNCHERS(backward_launcher, backward_##name)                                        \
     static void run_##name(const struct attention *p, struct tile_size size, struct tensors x)   \
@@ -37,7 +37,7 @@ KERNEL(complete)
         LAUNCHERS(backward_##name)                                                   \
     }
 
-/* Bytes stored in full besides gradients: P and dS or D, and what a kernel adds up or counts. */
+/* Bytes stored in full besides gradients. */
 static size_t stored(const struct step *kernel, const struct attention *p)
 {
     const unsigned stores = kernel->stores;

@@ -24,7 +24,7 @@ void predict_cuda_standard(const struct attention *p, struct tile_size size, str
     accesses_add(a, "dV stores", attention_key_elements(p), "Nk d");
 }
 
-/* Without skipped tiles: queries, and keys with a query of the tile. */
+/* Queries and attended keys of tiles that are not skipped. */
 static struct tile_counts tiles_of_size(const struct attention *p, struct tile_size size)
 {
     struct tile_counts all = count_tiles(p, size);
@@ -37,7 +37,7 @@ static struct tile_counts tiles_of_size(const struct attention *p, struct tile_s
     return all;
 }
 
-/* In complete all keys of the tile. */
+/* complete loads all keys of a tile. */
 static struct tile_counts tiles_of(const struct attention *p, bool options)
 {
     const struct tile_size size = { Br, Bc };
@@ -88,10 +88,7 @@ void predict_cuda_deterministic(const struct attention *p, struct tile_size size
     predict_two_kernels(p, tiles_of(p, false), a);
 }
 
-/*
- * Two elements per access. A block loads its attended keys once, and its tiles' queries;
- * `in_blocks` the other way round. In complete a block loads all its keys, twice with d = 256.
- */
+/* Loaded by blocks of keys, and keys by blocks of queries. An access has two elements. */
 struct tensor_counts {
     size_t rows, queries, keys, keys_in_blocks;
 };
@@ -209,7 +206,6 @@ void predict_cuda_boxes(const struct attention *p, struct tile_size size, struct
     accesses_add(a, "dQ stores", added, "Tc Nq d");
 }
 
-/* dQ is rounded from its sums. */
 void predict_cuda_store(const struct attention *p, struct tile_size size, struct accesses *a)
 {
     (void)size;

@@ -58,7 +58,6 @@ static void explain_overflow(const struct lab *lab)
     free(d_dot);
 }
 
-/* The first kernel is compared with complete in C. */
 static void run_kernels(struct lab *lab)
 {
     const struct step *const complete_in_C = step_named(&table, "complete");
@@ -171,10 +170,7 @@ static bool bench(const struct options *o)
 static const struct device *trainer_device;
 static enum dtype trainer_type;
 
-/*
- * Parameters stay in float32 and are rounded for each pass: in 16 bits most updates would be
- * rounded away.
- */
+/* Parameters are rounded only for each pass: in 16 bits most updates would be lost. */
 static struct lab in_type(const struct lab *lab)
 {
     struct lab narrow = *lab;

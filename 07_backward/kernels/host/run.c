@@ -117,7 +117,7 @@ struct result cuda_run(const struct step *kernel, const struct device *device,
 
 DECLARE_LAUNCHERS(kernel_launcher, complete)
 
-/* The default tile of chapter 06's complete; in float32 its only one. */
+/* Chapter 06's default for complete. */
 static struct tile_size tile_of_forward(const struct attention *p)
 {
 #define TILE(d, Br, Bc, bands, blocks) { d, Br, Bc },

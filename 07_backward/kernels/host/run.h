@@ -47,10 +47,7 @@ struct result cuda_run(const struct step *kernel, const struct device *device,
 /* Chapter 06's complete, which must support lab's d and type: fills lab->x.O and .lse. */
 void cuda_forward(const struct device *device, const struct lab *lab);
 
-/*
- * Elements that differ between runs with threads and blocks in random order, and by how
- * much.
- */
+/* Elements that differ between runs in random orders, and by how much. */
 struct cuda_spread {
     size_t elements[GRADIENTS];
     double most[GRADIENTS];

@@ -1,8 +1,8 @@
 /*
  * D_i = sum over k of dO_ik O_ik, line 4 of FlashAttention-2's Algorithm 2.         2 Nq d + Nq accesses, in 16 bits Nq d + Nq of 4 bytes
  *
- * A warp computes a row, in 16 bits several, as a lane loads 8 elements. COMPILED_FOR_90 (a tag for
- * common/tools/build.mk), where bfloat16 converts faster.
+ * A warp computes a row, or several in 16 bits: a lane loads 8 elements. Tag for build.mk:
+ * COMPILED_FOR_90, where bfloat16 converts faster.
  */
 #include "07_backward/kernels/parts/head.cuh"
 
@@ -24,7 +24,7 @@ static __global__ void D_of_rows(struct attention p, const float *O, const float
         D[row] = sum;
 }
 
-/* LANES lanes per row; d % 8 = 0. */
+/* LANES lanes per row; d % 8 = 0, d <= 8 LANES. */
 template <class T, int LANES>
 static __global__ void D_with_wide_loads(struct attention p, const T *O, const T *dO, float *D)
 {

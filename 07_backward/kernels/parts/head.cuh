@@ -37,6 +37,7 @@ __device__ static inline struct head head_of(const struct attention &p,
     return head;
 }
 
+/* Query i attends to keys 0 … n - 1; returns n. No windows. */
 __device__ static inline int keys_attended(const struct attention &p, int i)
 {
     const ptrdiff_t attended = i + attention_band(&p).high + 1, Nk = (ptrdiff_t)p.Nk;

@@ -11,7 +11,7 @@
 enum row_kind { ROWS_ARE_QUERIES, ROWS_ARE_KEYS };
 
 struct tile_of_pairs {
-    int b, h, row, column;
+    int b, h, row, column;  // the first row and column
 };
 
 template <class TRAITS>
@@ -28,6 +28,7 @@ __device__ static inline void weights_by_rows(fragments<TRAITS> *acc, float scal
         }
 }
 
+/* Also zeroes columns >= `columns`, Nq or Nk. */
 template <enum row_kind ROW_KIND, class TRAITS>
 __device__ static inline void zero_outside_band(fragments<TRAITS> *acc, const struct attention &p,
                                                 const struct tile_of_pairs &t, int columns)
@@ -66,6 +67,7 @@ template <enum row_kind ROW_KIND, class TRAITS>
 __device__ static inline void zero_invisible(fragments<TRAITS> *acc, const struct attention &p,
                                              const struct tile_of_pairs &t)
 {
+    static_assert(TRAITS::BC / 4 <= 32, "a lane has a bit for each of its columns");
 #pragma unroll
     for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {
@@ -90,6 +92,7 @@ template <enum row_kind ROW_KIND, class TRAITS>
 __device__ static inline void draw_dropout(kept_pairs<TRAITS> *kept, const struct attention &p,
                                            const struct tile_of_pairs &t)
 {
+    static_assert(TRAITS::BC / 4 <= 32, "a lane has a bit for each of its columns");
 #pragma unroll
     for (int x = 0; x < TRAITS::M_TILES; x++)
         for (int h = 0; h < 2; h++) {

@@ -35,6 +35,7 @@ __device__ static inline void each_tile(const struct attention &p, int j0, int f
             with(r++, head, i0);
 }
 
+/* dQ in any order. */
 struct no_turns {
     __device__ void wait(int, int) const {}
     __device__ void pass(int, int) const {}
@@ -112,7 +113,7 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
     }
     setmaxnreg_inc<CONSUMER_REGS>();
     const unsigned char *const my_K = rows_of_group(smem.K), *const my_V = rows_of_group(smem.V);
-    const int full_from = full_tiles_from<TRAITS>(p, j0);
+    const int full_from = first_unmasked_query<TRAITS>(p, j0);
     pipeline<1> &my_dQ = block.dQ[warpgroup_number()];
     fragments<TRAITS> dK, dV;
     begin(&dK);                                                              // 7
@@ -157,7 +158,5 @@ __device__ static inline void block_with_roles(const struct attention &p, const 
     });
     epilogue(&dK, &dV);                                                      // 18
 }
-
-// clang-format on
 
 #endif

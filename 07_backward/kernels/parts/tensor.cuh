@@ -4,7 +4,8 @@
  *     rows are keys       dV.S = P^T,  dV.O = dV        dK.S = dP^T, then dS^T,  dK.O = dK
  *     rows are queries     P.S = P                      dQ.S = dP, then dS,      dQ.O = dQ
  *
- * P and dS are rounded to 16 bits for the next product.
+ * Names end in of_keys or of_queries accordingly. If rows are keys, copy_keys copies Q and dO. P
+ * and dS are rounded to 16 bits for the next product.
  */
 #ifndef BACKWARD_TENSOR_CUH
 #define BACKWARD_TENSOR_CUH
@@ -15,7 +16,7 @@
 
 static const float LOG2E = 1.44269504f;
 
-/* A tile of S^T: its rows are keys, its columns queries. */
+/* For S^T: rows are keys. */
 template <int D, int QUERIES_, int M_TILES, int WARPS, int BLOCKS = 1>
 struct key_traits : kernel_traits<D, QUERIES_, M_TILES, WARPS, BLOCKS> {
     enum { KEYS = 16 * M_TILES * WARPS, QUERIES = QUERIES_ };
@@ -43,14 +44,14 @@ backward_head_of(const struct attention &p, const struct backward_arrays &a, siz
              a.dV + key * p.d };
 }
 
-/* The index of the first tile that attends to key j; past the last if none does. */
+/* The first tile of queries that may attend to key j. */
 template <int Br> __device__ static inline int first_tile(const struct attention &p, int j)
 {
     const ptrdiff_t first = j - attention_band(&p).high;
     return first > 0 ? (int)first / Br : 0;
 }
 
-/* 0 past the last query. */
+/* lse, then D, of `count` queries, 0 past the last. */
 template <class TRAITS>
 __device__ static inline void copy_statistics(float *to, const float *lse, const float *D, int i0,
                                               int count, int Nq)
@@ -74,7 +75,7 @@ __device__ static inline float dS_of(float P, float dP, float D)
     return P == 0.0f ? 0.0f : P * (dP - D);
 }
 
-/* Unmasked. Columns are queries. */
+/* S becomes P, unmasked. Columns are queries. */
 template <class TRAITS>
 __device__ static inline void weights_by_columns(fragments<TRAITS> *acc, float scale,
                                                  const float *lse)
@@ -176,6 +177,7 @@ __device__ static inline void add_four(float *to, float4 x)
 #endif
 }
 
+/* Stores rows < `count`, times factor. TRAITS::D may be half a row. */
 template <class TRAITS>
 __device__ static inline void store_gradient(const fragments<TRAITS> *acc, float *to, int count,
                                              float factor)

@@ -1,10 +1,13 @@
-/* Tiles on tensor cores. They fit in 99 kB of shared memory unless stated. */
+/*
+ * Tiles on tensor cores. Up to QUERIES_BC they fit in 99 kB of shared memory, compute capability
+ * 8.6's limit for a block, unless stated.
+ */
 #ifndef BACKWARD_TENSOR_TILES_H
 #define BACKWARD_TENSOR_TILES_H
 
 /*
- * 128 keys per block (64 for d = 256), 16 or 32 per warp: dK and dV take d registers per lane for
- * each 16 keys. 32 queries per tile (16 for d = 256); mma has its own.
+ * 128 keys per block (64 for d = 256), 16 or 32 per warp: 16 take d registers per lane, for dK and
+ * dV. KEYS_BR queries per tile; mma has its own.
  */
 #define KEYS_BC(d) ((d) <= 128 ? 128 : 64)
 #define KEYS_BR(d) ((d) <= 128 ? 32 : 16)

@@ -23,6 +23,7 @@ enum {
     PITCH = SLICE + 4,   // 8 rows of a slice begin in different banks
     X_PITCH = Bc + SIDE  // and 2 rows of X
 };
+static_assert(Br == Bc, "load_slice loads queries or keys");
 
 /* 39 kB */
 struct alignas(16) fast_memory {
@@ -66,7 +67,7 @@ __device__ static inline float4 load_four(const float *row, int k, int d)
     return some;
 }
 
-/* Zero-fills rows >= `end`. */
+/* Loads elements k … k + 31; zero-fills rows >= `end`. */
 __device__ static inline void load_slice(float (*to)[PITCH], const float *from, int end, int k,
                                          int d)
 {
@@ -107,7 +108,7 @@ __device__ static inline void add_pairs(pairs *X, const fast_memory *smem)
     }
 }
 
-/* X = Q K^T, pass 1. HEAD_DIM >= d is a multiple of SLICE. */
+/* X = Q K^T, or dO V^T. HEAD_DIM >= d is a multiple of SLICE. */
 template <int HEAD_DIM>
 __device__ static inline void scores(pairs *X, fast_memory *smem, const float *Q, int rows,
                                      const float *K, int keys, int d)
@@ -171,7 +172,7 @@ __device__ static inline void add_to_queries(gradient_part *C, const fast_memory
     }
 }
 
-/* S becomes P. */
+/* Unscaled S becomes P, 0 for masked pairs. */
 __device__ static inline void weights(pairs *S, const fast_memory *smem, const struct attention &p,
                                       int i0, int j0)
 {
@@ -186,6 +187,7 @@ __device__ static inline void weights(pairs *S, const fast_memory *smem, const s
     }
 }
 
+/* dP becomes unscaled dS. */
 __device__ static inline void score_gradients(pairs *dP, const pairs &P, const fast_memory *smem)
 {
     // BEGIN SOLUTION

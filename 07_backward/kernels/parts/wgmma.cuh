@@ -1,5 +1,5 @@
 /*
- * A tile of the backward pass with Hopper's TMA and wgmma.
+ * Backward tiles with TMA and wgmma.
  *
  * A block has 128 keys, 64 per warpgroup; queries are columns, so K and Q, or V and dO, replace
  * chapter 06's Q and K. A warpgroup computes 64 by 64 of dQ: half of 128 queries (d = 64), or half
@@ -70,14 +70,15 @@ template <class TRAITS> __device__ static inline void zero_keys(unsigned char *K
             chunks[n] = make_uint4(0, 0, 0, 0);
 }
 
+/* Nq if not all of the block's keys exist. */
 template <class TRAITS>
-__device__ static inline int full_tiles_from(const struct attention &p, int j0)
+__device__ static inline int first_unmasked_query(const struct attention &p, int j0)
 {
     const ptrdiff_t first = j0 + TRAITS::KEYS - 1 - attention_band(&p).high;
     return j0 + TRAITS::KEYS > (int)p.Nk ? (int)p.Nq : first > 0 ? (int)first : 0;
 }
 
-/* Unmasked. Shifts are log2(e) lse. */
+/* S becomes P, unmasked. Shifts are log2(e) lse. */
 template <class TRAITS>
 __device__ static inline void weights_by_shifts(fragments<TRAITS> *acc, float k,
                                                 const float *shifts)
@@ -89,6 +90,7 @@ __device__ static inline void weights_by_shifts(fragments<TRAITS> *acc, float k,
                 ex2(fmaf(acc->S[0][c][s], k, -shifts[8 * c + tensor_column() + s % 2]));
 }
 
+/* In other tiles, zero_masked_dS follows. */
 template <class TRAITS>
 __device__ static inline void dS_of_full_tile(fragments<TRAITS> *acc, const fragments<TRAITS> &P,
                                               const float *D)
@@ -126,7 +128,7 @@ __device__ static inline void issue_dQ(float (&dQ)[32], const unsigned char *dS,
     wgmma_commit();
 }
 
-/* The row of a thread's n-th element of dQ. */
+/* The row and column of a thread's n-th element of dQ. */
 template <class TRAITS> __device__ static inline int row_of_dQ(int n)
 {
     const int row = (int)threadIdx.x % 128 / 32 * 16 + n / 2 % 2 * 8 + lane_id() / 4;
@@ -161,6 +163,7 @@ __device__ static inline void share_dQ(unsigned char *boxes, const float (&dQ)[3
         }
 }
 
+/* A warpgroup's part. The caller commits. */
 template <class TRAITS>
 __device__ static inline void tma_add_part(const tensor_map *map, const unsigned char *boxes,
                                            int group, int i0, int head)

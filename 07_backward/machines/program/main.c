@@ -25,7 +25,7 @@ static struct expected expected_of(const struct ring *at)
     const struct attention *p = &at->p;
     const struct part mine = part_of(p->Nk, at->rank, at->ranks),
                       next = part_of(p->Nk, ring_after(at, 1), at->ranks), all = { .rows = p->Nk },
-                      largest = { .rows = part_most(p->Nk, at->ranks) };
+                      largest = { .rows = part_max_rows(p->Nk, at->ranks) };
     const size_t rows = p->B * p->H * at->queries.rows, d = p->d;
     const size_t block =
         most(at->queries.rows * (d + 1), (at->queries.rows + 2 * largest.rows) * d);
@@ -55,7 +55,7 @@ static struct mine mine_new(struct ranks *ranks)
 {
     const struct ring *const r = &ranks->ring;
     const struct part mine = part_of(r->p.Nk, r->rank, r->ranks),
-                      largest = { .rows = part_most(r->p.Nk, r->ranks) };
+                      largest = { .rows = part_max_rows(r->p.Nk, r->ranks) };
     const size_t rows = r->p.B * r->p.H * r->queries.rows, d = r->p.d;
     const size_t keys = ring_keys_bytes(r, &largest), sums = ring_sums(r, &largest);
     return (struct mine){

@@ -145,7 +145,7 @@ class Results(InAFolder):
                   for k, (_, kernel, kind) in enumerate(measured.FRONT_BARS, k)]
         self.write("06_flash/results/one.csv", ONE + "".join(f"06,{kernel},{kind},4,32,4096,{d},{causal},forward,gpu,9,{speed},0.1,,\n"
                                                              for kernel, kind, d, causal, speed in wanted))
-        problem, bars = "A GPU, forward, d = 128, N = 4096, no mask", [1, 2, 3, 4, 5]
+        problem, bars = "A GPU, 4096 words, values of 128 numbers, no mask", [1, 2, 3, 4, 5]
         self.assertEqual(measured.front_bars(), (problem, list(zip([bar[0] for bar in measured.FRONT_BARS], bars))))
         drawn = "".join(diagrams.front(None)[2])
         for words in (problem, *(f">{bar:g}<" for bar in bars)):
