@@ -17,8 +17,7 @@ static struct exact *scaled(const struct output *o, double factor)
     const size_t n = output_size(o);
     struct exact *const right = allocate(n, sizeof *right, "a mistake's result");
     for (size_t k = 0; k < n; k++)
-        right[k] = (struct exact){ o->right[k].value * factor,
-                                   o->right[k].sigma * fabs(factor),
+        right[k] = (struct exact){ o->right[k].value * factor, o->right[k].sigma * fabs(factor),
                                    o->right[k].bias * fabs(factor) };
     return right;
 }
