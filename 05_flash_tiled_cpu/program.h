@@ -11,6 +11,12 @@
 extern const struct step_table table;
 extern const struct chapter chapter;
 
+/* What the first step is compared with: chapter 04's rows, for problems that it supports. */
+struct previous chapter_04(const struct lab *lab);
+
+/* The step in plain C that visits the same tiles as complete. */
+const char *in_plain_c(const struct attention *p);
+
 /* predict.c: a step's accesses by their formulas, with its tiles. */
 void predict_standard(const struct attention *p, struct tile_size size, struct accesses *a);
 void predict_block_matmul(const struct attention *p, struct tile_size size, struct accesses *a);

@@ -4,7 +4,9 @@
  * (common/measure/watch.h), which vectorised steps do not have.
  */
 #include "05_flash_tiled_cpu/steps/steps.h"
+#include "04_flash_no_tiling/flash_no_tiling.h"
 #include "05_flash_tiled_cpu/program.h"
+#include "common/cpu/memory.h"
 #include "common/measure/watch.h"
 
 attention_step standard, block_matmul, masks, dropout, split_kv, softcap;
@@ -185,3 +187,25 @@ const struct chapter chapter = {
     .next = "06_flash_tiled_cuda: the same tiles, with a GPU's names for fast and slow memory",
     .table = &table,
 };
+
+// ---- what they are compared with ----------------------------------------------------------------
+
+struct previous chapter_04(const struct lab *lab)
+{
+    const struct attention *p = &lab->input.p;
+    struct previous previous = { .name = "04 no tiling" };
+    if (p->dropout_threshold > 0)
+        return previous;
+    previous.of[0] = allocate(lab->check.count * p->d, sizeof(float), "chapter 04's O");
+    for (size_t k = 0; k < lab->check.count; k++) {
+        const size_t row = lab->check.rows[k], head = row / p->Nq;
+        flash_no_tiling_row(p, lab->x.Q, lab->x.K, lab->x.V, head / p->H, head % p->H, row % p->Nq,
+                            previous.of[0] + k * p->d, NULL);
+    }
+    return previous;
+}
+
+const char *in_plain_c(const struct attention *p)
+{
+    return score_option(p) ? "softcap" : split_count(p) > 1 ? "split_kv" : "dropout";
+}

@@ -61,6 +61,5 @@ int main(int argc, char **argv)
         backward_ladder(&chapter, LADDER_N, LADDER_SECONDS, &lab.o);
     else if (!cuda && lab.o.bench)
         lab_speed(&lab);
-    backward_release(&lab);
     return lab_close(&lab);
 }

@@ -130,7 +130,7 @@ static void where_the_scale_goes(void)
             report_wrong("that is not the gradient");
     }
     result_free(&r);
-    backward_release(&lab);
+    lab_free(&lab);
 }
 
 // ---- finite differences -------------------------------------------------------------------------
@@ -177,7 +177,7 @@ static void finite_differences(void)
         report_wrong("the best steps are not good enough");
     for (size_t g = 0; g < GRADIENTS; g++)
         free(right[g]);
-    backward_release(&lab);
+    lab_free(&lab);
 }
 
 // ---- accesses and operations --------------------------------------------------------------------
@@ -208,7 +208,7 @@ static void accesses(void)
         report_line("%7zu %17.2f %11.2f %9.2f %9.2f %9.2f", fast[k], per_pair[0], per_pair[1],
                     per_pair[2], per_pair[3], per_pair[4]);
     }
-    backward_release(&lab);
+    lab_free(&lab);
 }
 
 // ---- all steps ----------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ static void all_steps(void (*run_steps)(struct lab *lab))
     lab_ready(&lab);
     run_steps(&lab);
     report_line("(the real input, with its key mask, and normal numbers for dO)");
-    backward_release(&lab);
+    lab_free(&lab);
 }
 
 // ---- the parts ----------------------------------------------------------------------------------

@@ -12,8 +12,11 @@
 
 enum { TRACE_PAIRS = 64, TRACE_D = 8 };
 
-void trace_check(const struct attention *p)
+void trace_check(const struct lab *lab)
 {
+    const struct attention *p = &lab->input.p;
+    if (!(lab->only->supports & SUPPORTS_TRACE))
+        options_fail("--trace", "expected a --step from fa1 to softcap, found %s", lab->only->name);
     if (!CAN_WATCH)
         options_fail("--trace", "expected a program that make has built");
     if (attention_rows(p) * p->Nk > TRACE_PAIRS || p->d > TRACE_D)

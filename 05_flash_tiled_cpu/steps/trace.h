@@ -3,8 +3,8 @@
 
 #include "common/lab/lab.h"
 
-/* Exits unless the problem is small enough for --trace. */
-void trace_check(const struct attention *p);
+/* Exits unless the chosen step can be traced, and the problem is small enough. */
+void trace_check(const struct lab *lab);
 
 /* With --trace=csv, one line per number to standard output. */
 void trace(const struct lab *lab);

@@ -81,14 +81,6 @@ TEST(program, leaves_the_story_out_where_something_else_is_asked_for)
     cr_assert(is_one_line_with(c.out, "ok"), "--quiet: it printed: %s", c.out);
 }
 
-/* OpenMP's list of a million threads would not fit on the stack. */
-TEST(program, takes_no_more_threads_than_a_program_may_have)
-{
-    const struct command c =
-        command_run("OMP_NUM_THREADS=1000000 " PROGRAM "--quiet --n-q 5 --n-k 5");
-    cr_assert(c.status == 0, "status %d: %s", c.status, c.err);
-}
-
 // ---- steps --------------------------------------------------------------------------------------
 
 TEST(program, does_the_problem_of_the_issue)

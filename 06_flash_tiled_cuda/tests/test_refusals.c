@@ -19,7 +19,8 @@ TEST(refusals, of_kernels_that_cannot_do_what_is_asked)
     refuses("--step naive --n-q 5 --block-mask band:1", "a kernel that supports --block-mask");
     refuses("--n-q 5 --softcap 30 --output @/o.npy",
             "--softcap: expected an option of this chapter");
-    refuses("--step 3 --n-q 5 --dropout 0.5", "a kernel that supports --dropout, and fa2 does not");
+    refuses("--step fa2 --n-q 5 --dropout 0.5",
+            "a kernel that supports --dropout, and fa2 does not");
     refuses("--step fa1",
             "--step: expected a kernel that supports --key-mask (the course's input has one)");
     refuses("--step fa2 --n-q 5 --d 40",

@@ -51,11 +51,7 @@ void forward_free(struct tensors *x)
 
 void backward_load(struct lab *lab)
 {
-    // Floats near 1e8 are 8 apart: rounding a score may change P by a factor of e^4.
-    const double largest = 1e8;
     lab_load(lab);
-    if (lab->input.p.softcap == 0.0f || (double)lab->input.p.softcap > largest)
-        attention_expect_scores(&lab->input, &lab->o, largest);
     lab->x.dO = attention_input_dO(&lab->input, &lab->o);
 }
 
@@ -77,15 +73,6 @@ struct lab backward_random(const struct chapter *chapter, struct attention p,
     lab.x.dO = attention_dO_random(&p, options->seed);
     forward_pass(&p, &lab.x);
     return lab;
-}
-
-void backward_release(struct lab *lab)
-{
-    outputs_free(&lab->x);
-    forward_free(&lab->x);
-    free((float *)lab->x.dO);
-    lab->x.dO = NULL;
-    lab_free(lab);
 }
 
 struct result backward_run(const struct step *step, const struct lab *lab, struct tile_size size)

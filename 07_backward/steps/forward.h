@@ -17,8 +17,6 @@ void backward_input(struct lab *lab);
 struct lab backward_random(const struct chapter *chapter, struct attention p,
                            const struct options *options);
 
-void backward_release(struct lab *lab);
-
 /* Gradients as float32, and the type in which they were stored. */
 struct result {
     float *of[GRADIENTS];

@@ -154,7 +154,7 @@ static void train_with(enum variant variant, float rate, const float *target, si
         losses[k] = train_step(&lab, target, variant, rate);
     }
     progress("descending", 1, 1);
-    backward_release(&lab);
+    lab_free(&lab);
 }
 
 static double largest_relative_difference(const double *a, const double *b)

@@ -18,5 +18,5 @@ TEST(mine, a_single_key_has_weight_1_so_its_value_has_the_gradient_do)
         cr_assert(fabsf(got.of[DV][k] - layer.x.dO[k]) <= 1e-6f, "element %zu: dV is %g, dO %g", k,
                   (double)got.of[DV][k], (double)layer.x.dO[k]);
     result_free(&got);
-    backward_release(&layer);
+    lab_free(&layer);
 }

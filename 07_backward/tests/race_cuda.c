@@ -33,7 +33,7 @@ static void run_in(bool narrow, const struct step *kernel, const struct device *
         struct lab layer = backward_random(&chapter, p, &(const struct options){ .seed = 1 });
         struct result r = cuda_run(kernel, device, &layer);
         result_free(&r);
-        backward_release(&layer);
+        lab_free(&layer);
     }
 }
 

@@ -200,6 +200,6 @@ TEST(cuda_count, is_that_of_the_headings)
         const size_t total =
             count_step(kernel, &layer.input.p, (struct tile_size){ 0, 0 }, layer.x).total;
         cr_assert(total == right[k].n, "%s: %zu, not %zu", kernel->name, total, right[k].n);
-        backward_release(&layer);
+        lab_free(&layer);
     }
 }

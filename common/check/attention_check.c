@@ -2,12 +2,11 @@
 
 #include "common/cpu/memory.h"
 #include "common/cpu/threads.h"
-#include "common/measure/progress.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEED = 20, STREAM = 9, LEAST_ROWS = 64, AT_ONCE = 64 };
+enum { SEED = 20, STREAM = 9, LEAST_ROWS = 64 };
 
 static int by_number(const void *a, const void *b)
 {
@@ -52,18 +51,11 @@ struct attention_check attention_check_begin(const struct attention_input *input
     c.rows = attention_check_choose(p->B * p->H, p->Nq, c.count);
     c.O = allocate(c.count * p->d, sizeof *c.O, "the reference");
     c.lse = allocate(c.count, sizeof *c.lse, "the reference");
-    for (size_t from = 0; from < c.count; from += AT_ONCE) {
-        const size_t end = from + AT_ONCE < c.count ? from + AT_ONCE : c.count;
-        if (c.count > AT_ONCE)
-            progress("reference", from, c.count);
-        PARALLEL(omp parallel for schedule(dynamic))
-        for (size_t k = from; k < end; k++)
-            rounding_forward_row(p, input->Q, input->K, input->V, c.rows[k] / p->Nq / p->H,
-                                 c.rows[k] / p->Nq % p->H, c.rows[k] % p->Nq, c.O + k * p->d,
-                                 c.lse + k);
-    }
-    if (c.count > AT_ONCE)
-        progress("reference", c.count, c.count);
+    PARALLEL(omp parallel for schedule(dynamic))
+    for (size_t k = 0; k < c.count; k++)
+        rounding_forward_row(p, input->Q, input->K, input->V, c.rows[k] / p->Nq / p->H,
+                             c.rows[k] / p->Nq % p->H, c.rows[k] % p->Nq, c.O + k * p->d,
+                             c.lse + k);
     return c;
 }
 

@@ -171,18 +171,6 @@ size_t mistake_query(const struct mistake *m, size_t b, size_t h, size_t i)
     return p->d * (m->how == EXCHANGED ? (b * p->Nq + i) * p->H + h : (b * p->H + h) * p->Nq + i);
 }
 
-size_t mistake_key(const struct mistake *m, size_t b, size_t g, size_t j)
-{
-    const struct attention *const p = &m->p;
-    return p->d *
-           (m->how == EXCHANGED ? (b * p->Nk + j) * p->Hkv + g : (b * p->Hkv + g) * p->Nk + j);
-}
-
-size_t mistake_kv_head(const struct mistake *m, size_t h)
-{
-    return m->how == BY_MODULO ? h % m->p.Hkv : kv_head(&m->p, h);
-}
-
 /*
  * A problem of one query that has the mistake's result: its keys are those that the mistake attends
  * to, with one more element, which adds to the score; V includes dropout.
@@ -241,7 +229,9 @@ static struct row row_of(const struct mistake *m, const struct attention_input *
     r.q[d] = 1.0f;
     const double length = reference_dot(r.q, r.q, d) * fabs((double)p->scale);
     for (size_t j = 0; j < p->Nk; j++) {
-        const size_t at = mistake_key(m, b, mistake_kv_head(m, h), j);
+        const size_t g = m->how == BY_MODULO ? h % p->Hkv : kv_head(p, h);
+        const size_t at =
+            d * (m->how == EXCHANGED ? (b * p->Nk + j) * p->Hkv + g : (b * p->Hkv + g) * p->Nk + j);
         const double Z = reference_dropout(p, b, h, i, j);
         if (visible(p, b, h, i, j))
             row_add(&r, j, in->K + at, in->V + at, Z, 1.0f);

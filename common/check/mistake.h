@@ -34,10 +34,8 @@ enum { MISTAKES = 64 };
 /* Those that may explain this result, at most MISTAKES. */
 size_t mistakes_of(const struct attention *p, enum result of, struct mistake *list);
 
-/* Where row i of head h of Q begins, and row j of key/value head g of K, in elements. */
+/* Where row i of head h of Q begins, in elements. */
 size_t mistake_query(const struct mistake *m, size_t b, size_t h, size_t i);
-size_t mistake_key(const struct mistake *m, size_t b, size_t g, size_t j);
-size_t mistake_kv_head(const struct mistake *m, size_t h);
 
 /* Row (b, h, i) of O and its lse, or of dQ, with the mistake; d + 1 elements, the last unused. */
 void mistake_forward(const struct mistake *m, const struct attention_input *in, size_t b, size_t h,

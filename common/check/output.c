@@ -12,6 +12,20 @@ size_t output_size(const struct output *o)
     return n;
 }
 
+struct difference difference_between_heads(const float *got, const struct exact *expected,
+                                           size_t heads, size_t rows, size_t cols)
+{
+    const size_t n = rows * cols;
+    struct comparison worst = { .with = NULL };
+    for (size_t first = 0; first < heads * n; first += n) {
+        struct difference d = difference_between(got + first, expected + first, rows, cols);
+        d.worst += first;
+        d.farthest += first;
+        comparison_keep_worse(&worst, (struct comparison){ .with = "a head", .difference = d });
+    }
+    return worst.difference;
+}
+
 struct difference output_difference(const struct output *o)
 {
     return difference_between_heads(o->x, o->right, output_size(o) / (o->rows * o->cols), o->rows,

@@ -18,6 +18,10 @@ struct output {
     const float *x, *stage;  // a stage's x, to print the difference; or NULL
 };
 
+/* Several heads in a row: the worst of them, with indices into the whole. */
+struct difference difference_between_heads(const float *got, const struct exact *expected,
+                                           size_t heads, size_t rows, size_t cols);
+
 size_t output_size(const struct output *o);
 
 struct difference output_difference(const struct output *o);

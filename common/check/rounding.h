@@ -13,7 +13,6 @@
 
 #include "common/problem/attention.h"
 
-#include <math.h>
 #include <stddef.h>
 
 /* A correct result differs from `value` by at most `bias` and a few times `sigma`. */
@@ -48,11 +47,5 @@ void rounding_backward(const struct attention *p, const float *Q, const float *K
 
 /* The same result, rounded to this type at the end. */
 struct exact rounding_stored(struct exact exact, enum dtype type);
-
-/* The expected value given another result, `other`, that should be equal: both are rounded. */
-static inline struct exact rounding_between(struct exact exact, float other)
-{
-    return (struct exact){ (double)other, sqrt(2.0) * exact.sigma, 2.0 * exact.bias };
-}
 
 #endif

@@ -123,45 +123,15 @@ bool is_explained(struct difference difference)
     return difference.mismatched == 0 && difference.explained <= 1.0;
 }
 
-/*
- * The first wrong one, otherwise the one with the larger error. `explained` is the larger of
- * both.
- */
-static struct difference worse_difference(struct difference a, struct difference b)
-{
-    if (!is_explained(a))
-        return a;
-    const double explained = fmax(a.explained, b.explained);
-    struct difference worse = !is_explained(b) || b.max_abs > a.max_abs ? b : a;
-    worse.explained = explained;
-    return worse;
-}
-
-struct difference difference_between_heads(const float *got, const struct exact *expected,
-                                           size_t heads, size_t rows, size_t cols)
-{
-    const size_t n = rows * cols;
-    struct difference worst = difference_between(got, expected, rows, cols);
-    for (size_t first = n; first < heads * n; first += n) {
-        struct difference d = difference_between(got + first, expected + first, rows, cols);
-        d.worst += first;
-        d.farthest += first;
-        worst = worse_difference(worst, d);
-    }
-    return worst;
-}
-
 void comparison_keep_worse(struct comparison *worst, struct comparison c)
 {
-    if (!worst->with) {
-        *worst = c;
+    const double explained = fmax(worst->difference.explained, c.difference.explained);
+    if (worst->with && !is_explained(worst->difference))
         return;
-    }
-    const struct difference worse = worse_difference(worst->difference, c.difference);
-    if (is_explained(worst->difference) &&
-        (!is_explained(c.difference) || c.difference.max_abs > worst->difference.max_abs))
+    if (!worst->with || !is_explained(c.difference) ||
+        c.difference.max_abs > worst->difference.max_abs)
         *worst = c;
-    worst->difference = worse;
+    worst->difference.explained = explained;
 }
 
 double comparison_error(const struct comparison *c)
@@ -201,6 +171,11 @@ struct comparison compare_heads(struct axes axes, size_t count, const char *with
         compare_head(&worst, axes, first, rows, with, got, expected);
     }
     return worst;
+}
+
+struct exact rounding_between(struct exact exact, float other)
+{
+    return (struct exact){ (double)other, sqrt(2.0) * exact.sigma, 2.0 * exact.bias };
 }
 
 size_t compare_with_stage(struct axes axes, size_t count, const char *with, const float *got,

@@ -51,10 +51,6 @@ double larger_error(double a, double b);
 struct difference difference_between(const float *got, const struct exact *expected, size_t rows,
                                      size_t cols);
 
-/* Several heads in a row: the worst of them, with indices into the whole. */
-struct difference difference_between_heads(const float *got, const struct exact *expected,
-                                           size_t heads, size_t rows, size_t cols);
-
 /* False for NaN, unmatched infinities, unwritten elements, and errors above the limit. */
 bool is_explained(struct difference difference);
 
@@ -88,6 +84,9 @@ double comparison_error(const struct comparison *c);
 /* The worst head of some rows of an array: axes.rows has their `count` numbers. */
 struct comparison compare_heads(struct axes axes, size_t count, const char *with, const float *got,
                                 const struct exact *expected);
+
+/* The expected value given another result, `other`, that should be equal: both are rounded. */
+struct exact rounding_between(struct exact exact, float other);
 
 /*
  * The same against what is expected given another result, `stage`, which goes into a new *given.

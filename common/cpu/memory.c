@@ -7,23 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *program = "course";
-
-void memory_program(const char *name)
-{
-    program = name;
-}
-
-const char *memory_program_name(void)
-{
-    return program;
-}
+const char *program_name = "course";
 
 void *allocate(size_t count, size_t size, const char *what)
 {
-    void *room = NULL;
-    if (count <= SIZE_MAX / size)
-        room = malloc(count > 0 ? count * size : 1);
+    void *const room = count <= SIZE_MAX / size ? malloc(count > 0 ? count * size : 1) : NULL;
     if (!room)
         out_of_memory(what, count, size);
     return room;
@@ -31,29 +19,23 @@ void *allocate(size_t count, size_t size, const char *what)
 
 void out_of_memory(const char *what, size_t count, size_t size)
 {
-    fprintf(stderr, "%s: out of memory: %s needs %.3g GB\n", program, what,
+    fprintf(stderr, "%s: out of memory: %s needs %.3g GB\n", program_name, what,
             1e-9 * (double)count * (double)size);
     exit(2);
 }
 
 double memory_of_machine(void)
 {
-#ifdef _SC_PHYS_PAGES
     return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-#else
-    return 0.0;
-#endif
 }
 
-static const uint32_t POISON =
-    0x7FC0DEAD;  // a quiet NaN; CPUs make 0x7FC00000 or 0xFFC00000, GPUs 0x7FFFFFFF
+/* A quiet NaN; CPUs make 0x7FC00000 or 0xFFC00000, GPUs 0x7FFFFFFF. */
+static const uint32_t POISON = 0x7FC0DEAD;
 
 void poison_fill(float *x, size_t n)
 {
-    for (size_t done = 0, more; done < n; done += more) {  // doubles what is filled
-        more = done == 0 ? 1 : done < n - done ? done : n - done;
-        memcpy(x + done, done == 0 ? (const void *)&POISON : x, more * sizeof *x);
-    }
+    for (size_t k = 0; k < n; k++)
+        memcpy(&x[k], &POISON, sizeof *x);
 }
 
 bool is_poison(float x)

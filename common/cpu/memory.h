@@ -17,12 +17,11 @@ extern "C" {
  */
 void *allocate(size_t count, size_t size, const char *what);
 
-/* Bytes of physical memory; 0 if unknown. */
+/* Bytes of physical memory; 0 or less if unknown. */
 double memory_of_machine(void);
 
-/* The program name in messages, "course" by default. */
-void memory_program(const char *name);
-const char *memory_program_name(void);
+/* In messages; "course" until options_parse. */
+extern const char *program_name;
 
 /* Reports that `count` elements of `size` bytes for `what` do not fit, and exits with 2. */
 void out_of_memory(const char *what, size_t count, size_t size) __attribute__((noreturn));

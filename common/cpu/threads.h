@@ -16,8 +16,6 @@
 #define PARALLEL(directive)
 #endif
 
-enum { MAX_THREADS = 1024 };
-
 static inline void threads_use(size_t count)
 {
 #if defined(_OPENMP)
@@ -43,18 +41,6 @@ static inline size_t threads_in_use(void)
 #else
     return 1;
 #endif
-}
-
-/*
- * The thread count of --threads, or OpenMP's for 0. It is capped, because OMP_NUM_THREADS can be
- * any number, and OpenMP's list of a million threads would overflow the stack.
- */
-static inline void threads_begin(size_t requested)
-{
-    if (requested)
-        threads_use(requested);
-    else if (threads_in_use() > MAX_THREADS)
-        threads_use(MAX_THREADS);
 }
 
 #endif

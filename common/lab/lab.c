@@ -2,12 +2,10 @@
 
 #include "common/cpu/threads.h"
 #include "common/lab/device.h"
-#include "common/measure/traffic.h"
 #include "common/measure/watch.h"
 #include "common/program/attention_load.h"
 #include "common/program/attention_report.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,8 +28,8 @@ struct lab lab_open(const struct chapter *chapter, int argc, char **argv)
             step_list(*chapter->kernels, o->quiet, o->dtype);
         exit(report_finish());
     }
-    if (o->threads || getenv("OMP_NUM_THREADS"))
-        threads_begin(o->threads);
+    if (o->threads)
+        threads_use(o->threads);
     return lab;
 }
 
@@ -41,40 +39,18 @@ void lab_load(struct lab *lab)
     lab->x = tensors_of(&lab->input, NULL, NULL);
 }
 
-/* Exits if the step lacks a requested output: forward, some steps in C have no m, l or lse. */
-static void check_requested(const struct step *step, const struct attention *p,
-                            const struct options *o)
-{
-    if ((o->lse || o->trace) && !(step->supports & SUPPORTS_LSE))
-        options_fail(o->lse ? "--lse" : "--trace", "expected a --step from fa1 on, found %s",
-                     step->name);
-    if (o->trace && !(step->supports & SUPPORTS_TRACE))
-        options_fail("--trace", "expected a --step from fa1 to softcap, found %s", step->name);
-    if (o->threads > 1 && !(step->supports & SUPPORTS_THREADS))
-        options_fail("--threads", "expected 1, as %s runs on one thread", step->name);
-    if (o->br && !(step->supports & SUPPORTS_BR))
-        options_fail("--br", "%s takes its queries in groups that fit the vectors", step->name);
-    if (step->stores & STORES_SCORES)
-        extra_check("S and P", 2.0 * (double)p->Nq * (double)p->Nk);
-}
-
 void lab_choose(struct lab *lab, const char *usual)
 {
-    const struct options *const o = &lab->o;
     const struct step_table *const table = lab->chapter->table;
     lab->last = table->steps + table->count - 1;
-    if (lab_asks_for(lab, "all")) {
-        const char *const single =
-            o->trace && !lab->chapter->backward ? "--trace" : options_single(o);
-        if (single)
-            options_fail(single, "expected one --step with it, not all");
+    if (!lab_asks_for(lab, "all")) {
+        lab->only = step_chosen(table, &lab->o, usual, &lab->input.p);
         return;
     }
-    lab->only = step_chosen(table, o, usual, &lab->input.p);
-    if (!lab->chapter->backward && !lab->only->is_kernel)
-        check_requested(lab->only, &lab->input.p, o);
-    if ((double)attention_rows(&lab->input.p) * (double)lab->input.p.Nk > (double)SIZE_MAX)
-        options_fail("--n-q", "expected fewer query-key pairs: here a count has 32 bits");
+    const bool trace = lab->o.trace && !lab->chapter->backward;
+    const char *const single = trace ? "--trace" : options_single(&lab->o);
+    if (single)
+        options_fail(single, "expected one --step with it, not all");
 }
 
 void lab_title(const struct lab *lab)
@@ -106,16 +82,11 @@ bool is_small(const struct lab *lab)
     return lab->chapter->backward ? 5.0 * products <= 4e8 : 2.0 * products <= 2e8;
 }
 
-/* A counted run of a kernel takes longer. */
-static bool is_small_for_kernels(const struct attention *p)
-{
-    return (double)attention_rows(p) * (double)p->Nk * (double)p->d <= 1e7;
-}
-
 bool can_be_counted(const struct lab *lab, const struct step *step)
 {
-    if (step->is_kernel)
-        return is_small_for_kernels(&lab->input.p);
+    const struct attention *p = &lab->input.p;
+    if (step->is_kernel)  // its counted run takes longer
+        return (double)attention_rows(p) * (double)p->Nk * (double)p->d <= 1e7;
     return CAN_WATCH && step->watched && is_small(lab);
 }
 
@@ -123,7 +94,7 @@ void lab_run(struct lab *lab, const struct step *step)
 {
     outputs_free(&lab->x);
     lab->size = step_size(step, &lab->o, &lab->input.p);
-    lab->x = lab_output(lab, step, lab->size);
+    lab->x = step_run(step, &lab->input.p, lab->size, lab->x);
 }
 
 static void print_tiles(const struct step *step, struct tile_size size, const struct accesses *a)
@@ -148,24 +119,17 @@ static void print_memory(const struct lab *lab, const struct step *step)
     if (lab->chapter->backward)
         report_line("%s elements of fast memory held; extra slow memory: %s", held,
                     report_bytes(lab->count.slow_bytes, more));
-    else if (from_M)
-        report_line("%s elements of fast memory held, where M is %s", held,
-                    report_number(o->sram ? o->sram : USUAL_M, more));
     else
-        report_line("%s elements of fast memory held", held);
+        report_line("%s elements of fast memory held%s%s", held, from_M ? ", where M is " : "",
+                    from_M ? report_number(o->sram ? o->sram : USUAL_M, more) : "");
 }
 
 static void print_counts(const struct lab *lab, const struct step *step)
 {
-    if (step->is_kernel) {
-        kernel_print_counts(lab, step);
-        return;
-    }
-    const bool has_tiles = step->size;
-    if (has_tiles && is_small(lab) && step->predict)
+    if (step->size && is_small(lab) && step->predict)
         print_tiles(step, lab->size, &lab->count.accesses);
     if (step->formula && lab->count.total > 0) {
-        if (has_tiles)
+        if (step->size)
             print_memory(lab, step);
         step_report_count(&lab->count);
     } else if (!CAN_WATCH && (step->predict || lab->chapter->backward)) {
@@ -189,7 +153,7 @@ void lab_count(struct lab *lab, const struct step *step)
     else if (is_small(lab) && step->predict)
         step->predict(p, lab->size, &lab->count.accesses);
     if (lab->only)
-        print_counts(lab, step);
+        (step->is_kernel ? kernel_print_counts : print_counts)(lab, step);
 }
 
 // ---- what it is compared with -------------------------------------------------------------------
@@ -201,21 +165,13 @@ void previous_free(struct previous *previous)
     *previous = (struct previous){ .name = NULL };
 }
 
-/* Takes what a step has written: forward the checked rows, backward x's gradients. */
-static struct previous previous_keep(const struct lab *lab, const struct step *step,
-                                     struct tensors *x)
+struct previous previous_keep(const struct lab *lab, const struct step *step, struct tensors *x)
 {
     struct previous previous = { .name = step->name, .of = { x->dQ, x->dK, x->dV } };
     x->dQ = x->dK = x->dV = NULL;
     if (!lab->chapter->backward)
         previous.of[0] = attention_check_rows(&lab->check, x->O, lab->input.p.d);
     return previous;
-}
-
-void lab_keep_as_before(struct lab *lab, const struct step *step)
-{
-    previous_free(&lab->before);
-    lab->before = previous_keep(lab, step, &lab->x);
 }
 
 const char *lab_unsupported(const struct lab *lab, const struct step *step)
@@ -233,47 +189,33 @@ bool lab_comes_before(const struct lab *lab, const struct step *step)
 
 const struct step *lab_step_before(const struct lab *lab, const struct step *step)
 {
-    while (step > lab->chapter->table->steps) {
-        step--;
-        const bool is_whole = lab->chapter->backward || step->supports & SUPPORTS_LSE;
-        if (is_whole && lab_comes_before(lab, step))
+    const bool backward = lab->chapter->backward;
+    while (step-- > lab->chapter->table->steps)
+        if ((backward || step->supports & SUPPORTS_LSE) && lab_comes_before(lab, step))
             return step;
-    }
     return NULL;
-}
-
-static struct attention_errors compare_output(const struct attention_check *check, const float *O,
-                                              const float *lse, const struct previous *before,
-                                              bool tell)
-{
-    return tell ? attention_check_report(check, O, lse, before->name, before->of[0])
-                : attention_check_errors(check, O, lse, before->of[0]);
 }
 
 struct attention_errors lab_compare(const struct lab *lab, const struct step *step,
                                     struct tensors x, const struct previous *before, bool tell)
 {
-    const struct previous none = { .name = NULL };
-    struct attention_errors errors;
+    const struct attention_check *const check = &lab->check;
     if (lab->chapter->backward) {
-        float *const got[] = { x.dQ, x.dK, x.dV }, *const *others =
-                                                       before->name ? before->of : NULL;
-        struct gradient_check check = lab->gradients;
-        check.stored = step_stored(step, &lab->input.p);
-        return tell ? gradient_check_report(&check, got, before->name, others)
-                    : gradient_check_errors(&check, got, others);
+        float *const got[] = { x.dQ, x.dK, x.dV };
+        float *const *const others = before->name ? before->of : NULL;
+        struct gradient_check gradients = lab->gradients;
+        gradients.stored = step_stored(step, &lab->input.p);
+        return tell ? gradient_check_report(&gradients, got, before->name, others)
+                    : gradient_check_errors(&gradients, got, others);
     }
-    float *const O = attention_check_rows(&lab->check, x.O, lab->input.p.d), *lse = NULL;
-    if (step->is_product) {
-        struct attention_check product = lab_product_check(lab);
-        errors = compare_output(&product, O, NULL, &none, tell);
-        free(product.O);
-    } else {
-        if (step->supports & SUPPORTS_LSE)
-            lse = attention_check_rows(&lab->check, x.lse, 1);
-        errors = compare_output(&lab->check, O, lse, before, tell);
-    }
-    if (!before->name && lab->check.other) {  // it replaces the step before
+    if (step->is_product)
+        return lab_compare_product(lab, x.O, tell);
+    float *const O = attention_check_rows(check, x.O, lab->input.p.d);
+    float *const lse = step->supports & SUPPORTS_LSE ? attention_check_rows(check, x.lse, 1) : NULL;
+    struct attention_errors errors =
+        tell ? attention_check_report(check, O, lse, before->name, before->of[0])
+             : attention_check_errors(check, O, lse, before->of[0]);
+    if (!before->name && check->other) {  // it replaces the step before
         errors.has_previous = true;
         errors.previous = errors.other;
     }
@@ -288,7 +230,8 @@ struct previous lab_run_before(const struct lab *lab, const struct step *step)
     const struct step *const before = lab_step_before(lab, step);
     if (!before)
         return (struct previous){ .name = NULL };
-    struct tensors x = lab_output(lab, before, step_size(before, &lab->o, &lab->input.p));
+    const struct attention *p = &lab->input.p;
+    struct tensors x = step_run(before, p, step_size(before, &lab->o, p), lab->x);
     const struct previous previous = previous_keep(lab, before, &x);
     outputs_free(&x);
     return previous;
@@ -312,9 +255,7 @@ bool lab_begins(const struct lab *lab)
 void lab_check(struct lab *lab, const struct step *step)
 {
     if (!lab->only) {
-        table_row(lab, step, lab_compare(lab, step, lab->x, &lab->before, false));
-        if (lab->chapter->backward || step->supports & SUPPORTS_LSE)
-            lab_keep_as_before(lab, step);
+        table_check(lab, step);
         return;
     }
     struct previous before = { .name = NULL };
@@ -346,19 +287,18 @@ const struct step *lab_next(struct lab *lab, const struct step *step)
 
 void lab_free(struct lab *lab)
 {
-    outputs_free(&lab->x);
+    struct tensors *const x = &lab->x;
+    outputs_free(x);
+    const float *const backward[] = { x->O, x->lse, x->m, x->l,
+                                      x->dO };  // a backward step's inputs
+    for (size_t k = 0; k < sizeof backward / sizeof backward[0]; k++)
+        free((float *)backward[k]);
+    *x = (struct tensors){ .Q = NULL };
     previous_free(&lab->before);
     free((float *)lab->check.other);
     attention_check_end(&lab->check);
-    if (lab->chapter->backward) {
-        struct tensors *const x = &lab->x;  // dO, and the forward pass's results
-        const float *const kept[] = { x->O, x->lse, x->m, x->l, x->dO };
-        for (size_t k = 0; k < sizeof kept / sizeof kept[0]; k++)
-            free((float *)kept[k]);
-        x->O = x->lse = NULL;
-        x->m = x->l = x->dO = NULL;
+    if (lab->chapter->backward)
         gradient_check_end(&lab->gradients);
-    }
     attention_input_free(&lab->input);
     free(lab->csv);
     lab->csv = NULL;

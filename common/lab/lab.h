@@ -138,14 +138,14 @@ const struct step *lab_step_before(const struct lab *lab, const struct step *ste
 struct previous lab_run_before(const struct lab *lab, const struct step *step);
 void previous_free(struct previous *previous);
 
+/* Takes what a step has written: forward the checked rows, backward x's gradients. */
+struct previous previous_keep(const struct lab *lab, const struct step *step, struct tensors *x);
+
 /* Keeps what the step has written; later ones are compared with it. */
 void lab_keep_as_before(struct lab *lab, const struct step *step);
 
-/*
- * The same rows as lab->check, with the expected values of a step that is a product; the caller
- * frees its O.
- */
-struct attention_check lab_product_check(const struct lab *lab);
+/* O of a step that is a product, in the same rows. */
+struct attention_errors lab_compare_product(const struct lab *lab, const float *whole, bool tell);
 
 void lab_write(const struct lab *lab, const struct step *step, const char *previous,
                struct attention_errors errors);
@@ -157,12 +157,8 @@ void kernel_table_row(struct lab *lab, const struct step *kernel, struct attenti
 const char *kernel_csv_columns(void);
 void kernel_table_notes(const struct lab *lab);
 
-/* wait.c: runs the step into new outputs; if that may take long, says how long. */
-struct tensors lab_output(const struct lab *lab, const struct step *step, struct tile_size size);
-
 void table_begin(struct lab *lab);
-void table_row(struct lab *lab, const struct step *step, struct attention_errors errors);
-void table_end(struct lab *lab);
+void table_check(struct lab *lab, const struct step *step);
 
 /*
  * The first step from this one on that supports the problem; the table notes why others do not.

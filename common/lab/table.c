@@ -111,8 +111,15 @@ static void print_row(struct lab *lab, const struct step *step, struct attention
     report_append(lab_csv(lab), line);
 }
 
-void table_row(struct lab *lab, const struct step *step, struct attention_errors e)
+void lab_keep_as_before(struct lab *lab, const struct step *step)
 {
+    previous_free(&lab->before);
+    lab->before = previous_keep(lab, step, &lab->x);
+}
+
+void table_check(struct lab *lab, const struct step *step)
+{
+    const struct attention_errors e = lab_compare(lab, step, lab->x, &lab->before, false);
     (step->is_kernel ? kernel_table_row : print_row)(lab, step, e);
     if (!e.right)
         report_wrong("%s: its %s; it is compared in detail below", step->name,
@@ -120,6 +127,8 @@ void table_row(struct lab *lab, const struct step *step, struct attention_errors
     if (lab->count.total > 0 && !lab->count.as_predicted)
         report_wrong("%s: its accesses are not those of its formula", step->name);
     lab->wrong |= !e.right;
+    if (lab->chapter->backward || step->supports & SUPPORTS_LSE)
+        lab_keep_as_before(lab, step);
 }
 
 /* The part "Compared with" of each step that is wrong. */
@@ -158,7 +167,7 @@ static void print_notes(const struct lab *lab)
         report_line("run %s", device_text(device_current()));
 }
 
-void table_end(struct lab *lab)
+static void table_end(struct lab *lab)
 {
     print_notes(lab);
     if (lab->wrong)

@@ -1,22 +1,29 @@
-/* Writes one step's output. */
+/* A step that is a product, not attention; and the files of a single step. */
 #include "common/cpu/memory.h"
 #include "common/lab/device_speed.h"
 #include "common/lab/lab.h"
 #include "common/lab/speed.h"
-#include "common/program/attention_files.h"
+#include "common/program/attention_load.h"
+#include "common/program/attention_report.h"
 
-struct attention_check lab_product_check(const struct lab *lab)
+#include <stdlib.h>
+
+struct attention_errors lab_compare_product(const struct lab *lab, const float *whole, bool tell)
 {
     const struct attention *p = &lab->input.p;
     struct attention_check c = lab->check;
+    float *const O = attention_check_rows(&c, whole, p->d);
     c.O = allocate(c.count * p->d, sizeof *c.O, "the reference");
-    c.lse = NULL;
     for (size_t k = 0; k < c.count; k++) {
         const size_t row = c.rows[k], head = row / p->Nq;
         rounding_product_row(p, lab->x.Q, lab->x.K, lab->x.V, head / p->H, head % p->H, row % p->Nq,
                              c.O + k * p->d);
     }
-    return c;
+    const struct attention_errors errors = tell ? attention_check_report(&c, O, NULL, NULL, NULL)
+                                                : attention_check_errors(&c, O, NULL, NULL);
+    free(c.O);
+    free(O);
+    return errors;
 }
 
 void lab_write(const struct lab *lab, const struct step *step, const char *previous,

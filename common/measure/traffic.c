@@ -5,6 +5,7 @@
 #include "common/measure/watch.h"
 
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +14,18 @@ static struct traffic arrays[TRAFFIC_MAX_ARRAYS];
 static size_t array_count;
 static size_t last_hit;  // most accesses follow one to the same array
 
-struct addresses traffic_all, traffic_gaps[2];
+/*
+ * The hooks must be quick: watched arrays lie within `all` and outside the two gaps. Other accesses
+ * are looked up: outside arrays, the gap around them becomes gaps[0].
+ */
+static struct addresses {
+    uintptr_t from, bytes;
+} all, gaps[2];
 
-/* Several threads may allocate extra memory. */
-static atomic_size_t slow_held, slow_peak, fast_held, fast_peak;
+/* Bytes of extra memory. Several threads may allocate it. */
+static struct extra_bytes {
+    atomic_size_t held, peak;
+} slow, fast;
 
 /* The addresses around one that is in no array, up to the arrays before and after. */
 static struct addresses gap_around(uintptr_t at)
@@ -48,35 +57,39 @@ static struct traffic *array_at(const void *element)
     return NULL;
 }
 
+/* Returns whether it is in an array that is counted. */
+static bool counted(const void *at, size_t elements, bool writes)
+{
+    struct traffic *t = array_at(at);
+    if (t)
+        *(writes ? &t->stores : &t->loads) += elements;
+    return t;
+}
+
 void traffic_count(const void *element, bool writes)
 {
-    struct traffic *t = array_at(element);
-    if (t)
-        *(writes ? &t->stores : &t->loads) += 1;
+    counted(element, 1, writes);
 }
 
 static void count_access(const void *at, size_t bytes, bool writes, bool aligned,
                          const void *instruction)
 {
     (void)aligned, (void)instruction;
-    struct traffic *t = array_at(at);
-    if (t) {
-        *(writes ? &t->stores : &t->loads) += bytes / sizeof(float);
+    if (counted(at, bytes / sizeof(float), writes))
         return;
-    }
-    traffic_gaps[1] = traffic_gaps[0];
-    traffic_gaps[0] = gap_around((uintptr_t)at);
+    gaps[1] = gaps[0];
+    gaps[0] = gap_around((uintptr_t)at);
 }
 
-watcher *watching = count_access;
+static watcher *watching = count_access;
 
 static void arrays_changed(void)
 {
     const struct addresses below = gap_around(0), above = gap_around(UINTPTR_MAX);
-    traffic_all = (struct addresses){ below.bytes, array_count ? above.from - below.bytes : 0 };
-    traffic_gaps[0] = traffic_gaps[1] = (struct addresses){ 0, 0 };
+    all = (struct addresses){ below.bytes, array_count ? above.from - below.bytes : 0 };
+    gaps[0] = gaps[1] = (struct addresses){ 0, 0 };
     if (watching != count_access)
-        traffic_all = (struct addresses){ 0, UINTPTR_MAX };
+        all = (struct addresses){ 0, UINTPTR_MAX };
 }
 
 void watch_with(watcher *who)
@@ -89,8 +102,8 @@ void traffic_reset(void)
 {
     array_count = last_hit = 0;
     arrays_changed();
-    atomic_store(&slow_peak, atomic_load(&slow_held));
-    atomic_store(&fast_peak, atomic_load(&fast_held));
+    atomic_store(&slow.peak, atomic_load(&slow.held));
+    atomic_store(&fast.peak, atomic_load(&fast.held));
 }
 
 static struct traffic *find(const char *name)
@@ -109,9 +122,6 @@ static void fail(const char *what, const char *name)
 
 void traffic_watch(const char *name, const float *array, size_t count)
 {
-    for (size_t a = 0; a < array_count; a++)
-        if (holds(&arrays[a], array) || holds(&arrays[a], array + count - 1))
-            fail("two instrumented arrays overlap, the second is", name);
     struct traffic *t = find(name);
     if (!t) {
         if (array_count == TRAFFIC_MAX_ARRAYS)
@@ -159,7 +169,7 @@ static size_t seen_of(const char *what)
 
 bool accesses_sum(struct accesses *a, const char *formula, size_t *total)
 {
-    const struct traffic all = traffic_total();
+    const struct traffic sum = traffic_total();
     size_t predicted = 0;
     bool as_predicted = true;
     for (struct counted *line = a->line; line < a->line + a->n; line++) {
@@ -167,61 +177,59 @@ bool accesses_sum(struct accesses *a, const char *formula, size_t *total)
         predicted += line->predicted;
         as_predicted &= line->count == line->predicted;
     }
-    *total = all.loads + all.stores;
+    *total = sum.loads + sum.stores;
     a->line[a->n++] = (struct counted){ "all", *total, predicted, formula, "" };
     return as_predicted && *total == predicted;
 }
 
+// ---- extra memory -------------------------------------------------------------------------------
+
 /* Precedes each array of extra memory, which begins a cache line later. */
 struct extra {
     size_t bytes;
-    bool slow;
+    struct extra_bytes *of;
 };
 
 enum { CACHE_LINE = 64 };
 
 void extra_check(const char *name, double count)
 {
-    const double there = memory_of_machine();
-    const double all =
-        (double)atomic_load(&slow_held) + (double)atomic_load(&fast_held) + count * sizeof(float);
-    if (there > 0.0 && all > there) {
+    const double held = (double)(atomic_load(&slow.held) + atomic_load(&fast.held));
+    const double needs = held + count * sizeof(float), has = memory_of_machine();
+    if (has > 0.0 && needs > has) {
         fprintf(stderr,
                 "%s: out of memory: with %s it needs %.1f GB, and this machine has %.1f GB\n",
-                memory_program_name(), name, 1e-9 * all, 1e-9 * there);
+                program_name, name, 1e-9 * needs, 1e-9 * has);
         exit(2);
     }
 }
 
-static float *extra(const char *name, size_t count, bool slow, atomic_size_t *held,
-                    atomic_size_t *peak)
+static float *extra(const char *name, size_t count, struct extra_bytes *of)
 {
-    extra_check(name, (double)count);
-    if (count > (SIZE_MAX - CACHE_LINE) / sizeof(float) - CACHE_LINE)
-        out_of_memory(name, count, sizeof(float));
     const size_t bytes = count * sizeof(float);
+    extra_check(name, (double)count);
     struct extra *e = aligned_alloc(CACHE_LINE, CACHE_LINE * (bytes / CACHE_LINE + 2));
     if (!e)
         out_of_memory(name, count, sizeof(float));
-    *e = (struct extra){ .bytes = bytes, .slow = slow };
+    *e = (struct extra){ bytes, of };
 
-    const size_t now = atomic_fetch_add(held, bytes) + bytes;
-    size_t before = atomic_load(peak);
-    while (before < now && !atomic_compare_exchange_weak(peak, &before, now))
+    const size_t now = atomic_fetch_add(&of->held, bytes) + bytes;
+    size_t before = atomic_load(&of->peak);
+    while (before < now && !atomic_compare_exchange_weak(&of->peak, &before, now))
         ;
     return (float *)((char *)e + CACHE_LINE);
 }
 
 float *extra_slow(const char *name, size_t count)
 {
-    float *array = extra(name, count, true, &slow_held, &slow_peak);
+    float *array = extra(name, count, &slow);
     traffic_watch(name, array, count);
     return array;
 }
 
 float *extra_fast(const char *name, size_t count)
 {
-    float *array = extra(name, count, false, &fast_held, &fast_peak);
+    float *array = extra(name, count, &fast);
     poison_fill(array, count);  // so that reads of unwritten memory show
     return array;
 }
@@ -231,21 +239,109 @@ void extra_free(float *array)
     if (!array)
         return;
     struct extra *e = (struct extra *)((char *)array - CACHE_LINE);
-    atomic_fetch_sub(e->slow ? &slow_held : &fast_held, e->bytes);
-    for (size_t a = 0; a < array_count && e->slow; a++)
-        if (arrays[a].begin == array)
-            arrays[a].begin = arrays[a].end = NULL;  // its counts stay
-    if (e->slow)
+    atomic_fetch_sub(&e->of->held, e->bytes);
+    if (e->of == &slow) {
+        for (size_t a = 0; a < array_count; a++)
+            if (arrays[a].begin == array)
+                arrays[a].begin = arrays[a].end = NULL;  // its counts stay
         arrays_changed();
+    }
     free(e);
 }
 
 size_t extra_slow_peak(void)
 {
-    return atomic_load(&slow_peak);
+    return atomic_load(&slow.peak);
 }
 
 size_t extra_fast_peak(void)
 {
-    return atomic_load(&fast_peak);
+    return atomic_load(&fast.peak);
 }
+
+// ---- what watched code calls before each access ------------------------------------------------
+//
+// Compilers fix the names; with the thread sanitizer, its library has them.
+
+#ifdef __has_feature
+#define HAS_THREAD_SANITIZER __has_feature(thread_sanitizer)
+#elif defined __SANITIZE_THREAD__
+#define HAS_THREAD_SANITIZER 1
+#endif
+#if !HAS_THREAD_SANITIZER
+
+static inline void saw(const void *at, size_t bytes, bool writes, bool aligned,
+                       const void *instruction)
+{
+    const uintptr_t address = (uintptr_t)at;
+    if (address - all.from < all.bytes && address - gaps[0].from >= gaps[0].bytes &&
+        address - gaps[1].from >= gaps[1].bytes)
+        watching(at, bytes, writes, aligned, instruction);
+}
+
+#define ACCESS(name, bytes, writes, aligned)                          \
+    void name(const void *at);                                        \
+    void name(const void *at)                                         \
+    {                                                                 \
+        saw(at, bytes, writes, aligned, __builtin_return_address(0)); \
+    }
+#define ACCESSES(bytes)                                       \
+    ACCESS(__tsan_read##bytes, bytes, false, true)            \
+    ACCESS(__tsan_write##bytes, bytes, true, true)            \
+    ACCESS(__tsan_unaligned_read##bytes, bytes, false, false) \
+    ACCESS(__tsan_unaligned_write##bytes, bytes, true, false)
+ACCESSES(1)
+ACCESSES(2)
+ACCESSES(4)
+ACCESSES(8)
+ACCESSES(16)
+
+#define RANGE(name, writes)                                         \
+    void name(const void *at, size_t bytes);                        \
+    void name(const void *at, size_t bytes)                         \
+    {                                                               \
+        saw(at, bytes, writes, false, __builtin_return_address(0)); \
+    }
+RANGE(__tsan_read_range, false)
+RANGE(__tsan_write_range, true)
+
+/* Copies, from clang or from the source (WATCH_FLAGS). */
+#define COPY(prefix, copy)                                               \
+    void *prefix##copy(void *to, const void *from, size_t bytes);        \
+    void *prefix##copy(void *to, const void *from, size_t bytes)         \
+    {                                                                    \
+        if (bytes > 0) {                                                 \
+            saw(from, bytes, false, false, __builtin_return_address(0)); \
+            saw(to, bytes, true, false, __builtin_return_address(0));    \
+        }                                                                \
+        return copy(to, from, bytes);                                    \
+    }
+#define FILL(prefix)                                                  \
+    void *prefix##memset(void *to, int value, size_t bytes);          \
+    void *prefix##memset(void *to, int value, size_t bytes)           \
+    {                                                                 \
+        if (bytes > 0)                                                \
+            saw(to, bytes, true, false, __builtin_return_address(0)); \
+        return memset(to, value, bytes);                              \
+    }
+COPY(__tsan_, memcpy)
+COPY(__tsan_, memmove)
+FILL(__tsan_)
+COPY(watch_, memcpy)
+COPY(watch_, memmove)
+FILL(watch_)
+
+#define NOTHING(name, argument) \
+    void name(argument);        \
+    void name(argument)         \
+    {                           \
+    }
+NOTHING(__tsan_init, void)
+NOTHING(__tsan_func_exit, void)
+void __tsan_func_entry(const void *caller);
+void __tsan_func_entry(const void *caller)
+{
+    (void)caller;
+}
+
+#endif

@@ -11,7 +11,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,7 +27,7 @@ struct traffic {
 /* Clears arrays, counts, and the peak of extra memory. */
 void traffic_reset(void);
 
-/* Instruments `array`, which must not overlap another. */
+/* Counts the accesses to `array`, which must not overlap another. */
 void traffic_watch(const char *name, const float *array, size_t count);
 
 /* The counts of the array `name`, which must exist, or of all. */
@@ -53,16 +52,6 @@ void extra_check(const char *name, double count);
 /* The peak of extra memory since the last reset, in bytes. */
 size_t extra_slow_peak(void);
 size_t extra_fast_peak(void);
-
-/*
- * For watch.c, which must be quick: instrumented arrays lie within traffic_all and outside the two
- * traffic_gaps. Other accesses are checked: in an instrumented array they are counted, otherwise
- * the gap around them becomes traffic_gaps[0].
- */
-struct addresses {
-    uintptr_t from, bytes;
-};
-extern struct addresses traffic_all, traffic_gaps[2];
 
 /* Counts one access, if `element` is in an instrumented array. */
 void traffic_count(const void *element, bool writes);

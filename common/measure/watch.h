@@ -1,5 +1,5 @@
 /*
- * The instrumented build of a lesson: the same file, compiled to call watch.c before each access
+ * The instrumented build of a lesson: the same file, compiled to call traffic.c before each access
  * (WATCH_FLAGS in common/tools/build.mk), with _watched after its functions' names.
  *
  * WATCHED(f), after DECLARE_WATCHED(f), is f's instrumented build, or NULL if built by hand. Then,
@@ -32,9 +32,6 @@ extern "C" {
 typedef void watcher(const void *at, size_t bytes, bool writes, bool aligned,
                      const void *instruction);
 void watch_with(watcher *who);
-
-/* For watch.c: called for accesses that traffic_gaps do not rule out. */
-extern watcher *watching;
 
 #ifdef __cplusplus
 }

@@ -105,54 +105,29 @@ void random_normals(float *x, size_t n, uint64_t seed, uint32_t stream)
 
 // ---- pairs and tiles ----------------------------------------------------------------------------
 
-/* For each j up to Nk, the number of keys before j that the key mask of batch entry b keeps. */
-static size_t *keys_before(const struct attention *p, size_t b)
+/* The number of the key `at`, or of the nearest key or end in first … end. */
+static size_t key_within(ptrdiff_t at, size_t first, size_t end)
 {
-    size_t *before = allocate(p->Nk + 1, sizeof *before, "the number of keys");
-    before[0] = 0;
-    for (size_t j = 0; j < p->Nk; j++)
-        before[j + 1] = before[j] + (!p->key_mask || p->key_mask[b * p->Nk + j]);
-    return before;
+    return at < (ptrdiff_t)first ? first : at > (ptrdiff_t)end ? end : (size_t)at;
 }
 
-static ptrdiff_t clamp(ptrdiff_t least, ptrdiff_t x, ptrdiff_t most)
-{
-    return x < least ? least : x > most ? most : x;
-}
-
-/* The pairs of queries i0 … i1-1 and keys j0 … j1-1 that the band and the key mask keep. */
-static size_t pairs_in_tile(const struct attention *p, const size_t *before, size_t i0, size_t i1,
-                            size_t j0, size_t j1)
-{
-    const struct band band = attention_band(p);
-    const ptrdiff_t nearest = (ptrdiff_t)j0 - (ptrdiff_t)i1 + 1;
-    const ptrdiff_t farthest = (ptrdiff_t)j1 - (ptrdiff_t)i0 - 1;
-    size_t pairs = 0;
-    if (farthest < band.low || nearest > band.high)
-        return 0;
-    if (nearest >= band.low && farthest <= band.high)
-        return (i1 - i0) * (before[j1] - before[j0]);
-    for (ptrdiff_t i = (ptrdiff_t)i0; i < (ptrdiff_t)i1; i++) {
-        const ptrdiff_t first = clamp((ptrdiff_t)j0, i + band.low, (ptrdiff_t)j1);
-        pairs += before[clamp(first, i + band.high + 1, (ptrdiff_t)j1)] - before[first];
-    }
-    return pairs;
-}
-
-/*
- * Counts block by block of the block mask: testing each pair could take longer than the attention.
- */
+/* A row of a block at a time: testing each pair could take longer than the attention. */
 static size_t pairs_of_head(const struct attention *p, size_t b)
 {
-    const size_t rows = p->block_mask ? p->mask_rows : p->Nq;
-    const size_t columns = p->block_mask ? p->mask_cols : p->Nk;
-    const uint8_t *block = p->block_mask;
-    size_t *before = keys_before(p, b), pairs = 0;
-    for (size_t i = 0; i < p->Nq; i += rows)
-        for (size_t j = 0; j < p->Nk; j += columns)
-            if (!block || *block++)
-                pairs += pairs_in_tile(p, before, i, i + rows < p->Nq ? i + rows : p->Nq, j,
-                                       j + columns < p->Nk ? j + columns : p->Nk);
+    const struct band band = attention_band(p);
+    const size_t width = p->block_mask ? p->mask_cols : p->Nk, columns = (p->Nk - 1) / width + 1;
+    size_t *before = allocate(p->Nk + 1, sizeof *before, "the number of keys"), pairs = 0;
+    before[0] = 0;
+    for (size_t j = 0; j < p->Nk; j++)  // before j, those that the key mask keeps
+        before[j + 1] = before[j] + (!p->key_mask || p->key_mask[b * p->Nk + j]);
+    for (size_t i = 0; i < p->Nq; i++)
+        for (size_t c = 0; c < columns; c++) {
+            const size_t j0 = c * width, j1 = width < p->Nk - j0 ? j0 + width : p->Nk;
+            const size_t first = key_within((ptrdiff_t)i + band.low, j0, j1);
+            const size_t end = key_within((ptrdiff_t)i + band.high + 1, first, j1);
+            if (!p->block_mask || p->block_mask[i / p->mask_rows * columns + c])
+                pairs += before[end] - before[first];
+        }
     free(before);
     return pairs;
 }
@@ -228,27 +203,6 @@ void attention_input_free(struct attention_input *input)
     free(input->key_mask);
     free(input->block_mask);
     *input = (struct attention_input){ 0 };
-}
-
-/* The length of the longest of n rows of d numbers, of those that are finite. */
-static double longest_row(const float *x, size_t n, size_t d)
-{
-    double longest = 0.0;
-    for (size_t i = 0; i < n; i++) {
-        double squares = 0.0;
-        for (size_t c = 0; c < d; c++)
-            squares += (double)x[i * d + c] * (double)x[i * d + c];
-        if (isfinite(squares))
-            longest = fmax(longest, sqrt(squares));
-    }
-    return longest;
-}
-
-double attention_largest_score(const struct attention_input *input)
-{
-    const struct attention *p = &input->p;
-    return fmax(1.0, fabs((double)p->scale)) * longest_row(input->Q, attention_rows(p), p->d) *
-           longest_row(input->K, p->B * p->Hkv * p->Nk, p->d);
 }
 
 struct tensors tensors_of(const struct attention_input *input, float *O, float *lse)

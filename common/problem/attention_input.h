@@ -26,12 +26,6 @@ struct tensors tensors_of(const struct attention_input *input, float *O, float *
 /* The gradient of the loss with respect to O, in its shape, normally distributed; free() it. */
 float *attention_dO_random(const struct attention *p, uint64_t seed);
 
-/*
- * An upper bound of all |q.k| and |scale q.k|: the lengths of the longest finite q and k,
- * multiplied.
- */
-double attention_largest_score(const struct attention_input *input);
-
 /* The number of visible query-key pairs in all heads. */
 size_t attention_pairs(const struct attention *p);
 

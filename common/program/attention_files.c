@@ -1,9 +1,9 @@
-#include "common/program/attention_files.h"
+/* What is not random of the problem of the command line: arrays in files, masks, other types. */
+#include "common/program/attention_load.h"
 
 #include "common/cpu/memory.h"
 #include "common/files/npy.h"
 #include "common/problem/block_mask.h"
-#include "common/program/attention_load.h"
 #include "common/program/option_table.h"
 #include "common/program/report.h"
 

@@ -1,8 +1,5 @@
 #include "common/program/attention_load.h"
 
-#include "common/program/attention_files.h"
-
-#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -39,17 +36,6 @@ static void attention_take_options(struct attention *p, const struct options *op
         attention_set_dropout(p, options->dropout, options->dropout_seed);
 }
 
-void attention_expect_scores(const struct attention_input *input, const struct options *options,
-                             double most)
-{
-    const double largest = attention_largest_score(input);
-    if (largest > most)
-        options_fail(options->scale_given ? "--scale"
-                     : options->q         ? options->q
-                                          : "--d",
-                     "expected scores scale q.k of at most %.2g, found up to %.2g", most, largest);
-}
-
 struct attention_input attention_input_load(const struct options *options)
 {
     struct attention_input input;
@@ -71,6 +57,5 @@ struct attention_input attention_input_load(const struct options *options)
         attention_round(&input);
     if (options->block_mask)
         attention_take_block_mask(&input, options);
-    attention_expect_scores(&input, options, (double)FLT_MAX);
     return input;
 }

@@ -1,16 +1,9 @@
-/* The command line's attention problem: from files, random, or the course's own. */
+/* The command line's attention problem: from files, random, or the course's own; and its output. */
 #ifndef COMMON_ATTENTION_LOAD_H
 #define COMMON_ATTENTION_LOAD_H
 
 #include "common/problem/attention_input.h"
 #include "common/program/options.h"
-
-/*
- * Exits, naming the option or the file, if a score could exceed `most`, for example because float32
- * cannot hold it.
- */
-void attention_expect_scores(const struct attention_input *input, const struct options *options,
-                             double most);
 
 /*
  * The problem of the command line, with its options: --q, --k and --v, or normally distributed
@@ -24,5 +17,26 @@ struct attention_input attention_input_load(const struct options *options);
  * in Q's shape; free() it. Exits with EXIT_USAGE if the file's shape is not that of Q.
  */
 float *attention_input_dO(const struct attention_input *input, const struct options *options);
+
+/* report_close writes O to --output and lse to --lse, if they are given. */
+void attention_write(const struct options *options, const struct attention_input *input,
+                     const float *O, const float *lse);
+
+/* The same for the gradients: dQ to --dq, dK to --dk, dV to --dv. */
+void attention_write_gradients(const struct options *options, const struct attention_input *input,
+                               const float *dQ, const float *dK, const float *dV);
+
+// ---- attention_files.c, for attention_load.c ----------------------------------------------------
+
+/* The numbers and shapes of Q, K and V, without options; and the course's own input. */
+struct attention_input attention_files(const char *q, const char *k, const char *v);
+struct attention_input attention_usual(void);
+
+/* The mask of that file; and that of --block-mask, whose band needs the alignment. */
+void attention_take_key_mask(struct attention_input *input, const char *path);
+void attention_take_block_mask(struct attention_input *input, const struct options *options);
+
+/* Rounds Q, K and V to p.dtype. */
+void attention_round(struct attention_input *input);
 
 #endif

@@ -47,10 +47,7 @@ extern const struct option_row option_rows[OPTION_ROWS];
 /* Does the program take the option of this row? */
 bool option_taken(const struct program *program, const struct option_row *row);
 
-/* Takes the value `text`, NULL if there is none, of the option in this row. */
-void option_take(struct options *options, const struct option_row *row, const char *text);
-
-/* The same where that is more than a flag, a count or a name; `option` is "--NAME". */
+/* Takes a value that is more than a flag, a count or a name; `option` is "--NAME". */
 void option_take_other(struct options *options, const struct option_row *row, const char *option,
                        const char *text);
 
@@ -67,12 +64,14 @@ struct block_mask_source {
 };
 struct block_mask_source block_mask_source(const char *text);
 
-void options_help(const struct program *program);
+/* --help: prints the options, and exits. */
+_Noreturn void options_help(const struct program *program);
 
-/* Ends the program: `word` is no option of it. Names one that is at most two letters away. */
-void option_refuse(const struct program *program, const char *word);
+/* Exits unless all outputs can be written and are no inputs. */
+void options_check_outputs(const struct program *program, const struct options *options);
 
-extern const char *options_program_name, *options_program_path;
+extern const char *options_outputs[OPTION_ROWS + 1];  // files of OUTPUT options; NULL ends them
+extern const char *options_program_path;
 extern const char *options_excluded_names;  // the value of --exclude, or ""
 
 #endif

@@ -86,14 +86,25 @@ static ptrdiff_t width_of(const char *option, const char *text)
                                    : (ptrdiff_t)option_whole_number(option, text, 0, OPTION_MOST);
 }
 
+/* In place of the same option's file, if it was given before. */
+static void add_output(const char *before, const char *path)
+{
+    size_t k = 0;
+    while (options_outputs[k] && options_outputs[k] != before)
+        k++;
+    options_outputs[k] = path;
+}
+
 void option_take_other(struct options *options, const struct option_row *row, const char *option,
                        const char *text)
 {
     void *field = (char *)options + row->field;
     struct pair pair;
     switch (row->kind) {
-    case INPUT:
     case OUTPUT:
+        add_output(*(const char **)field, text);
+        // fall through
+    case INPUT:
         expect(*text && strncmp(text, "--", 2) != 0, option, "a file's name", text);
         *(const char **)field = text;
         break;

@@ -1,24 +1,17 @@
-#define _POSIX_C_SOURCE 200809L
 #include "common/program/options.h"
 
 #include "common/cpu/memory.h"
-#include "common/files/file.h"
 #include "common/program/option_table.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-const char *options_program_name = "course";
 const char *options_program_path = "";
 const char *options_excluded_names = "";
-static const char *outputs[OPTION_ROWS + 1];  // the files of output options; NULL ends them
+const char *options_outputs[OPTION_ROWS + 1];
 
 void options_flush(void)
 {
@@ -32,41 +25,9 @@ bool option_taken(const struct program *program, const struct option_row *row)
     return row->chapters >> program->chapter & 1;
 }
 
-static bool is_same_file(const char *a, const char *b)
-{
-    struct stat of_a, of_b;
-    return b && stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
-           of_a.st_ino == of_b.st_ino;
-}
-
-/* Collects the outputs, and checks that they can be written and are no inputs. */
-static void check_outputs(const struct program *program, const struct options *options)
-{
-    size_t count = 0;
-    for (const struct option_row *row = option_rows; row < option_rows + OPTION_ROWS; row++) {
-        if (!option_taken(program, row) || row->kind != OUTPUT)
-            continue;
-        const char *const output = *(const char *const *)((const char *)options + row->field);
-        struct file_error error;
-        if (output && !file_writable(output, &error))
-            options_fail(output, "%s", error.text);
-        if (output)
-            outputs[count++] = output;
-        for (const struct option_row *in = option_rows; in < option_rows + OPTION_ROWS; in++)
-            if (output && option_taken(program, in) && in->kind == INPUT &&
-                is_same_file(output, *(const char *const *)((const char *)options + in->field)))
-                options_fail(output, "expected an output that is not the input --%s", in->name);
-    }
-}
-
 const char *options_output(size_t k)
 {
-    return outputs[k];
-}
-
-const char *options_single(const struct options *options)
-{
-    return options->profile ? "--profile" : outputs[0] != options->csv ? outputs[0] : NULL;
+    return options_outputs[k];
 }
 
 bool options_generated(const struct options *o)
@@ -105,9 +66,8 @@ static void check_partners(const struct options *options)
 
 void options_program(const struct program *program, const char *path)
 {
-    options_program_name = program->name;
     options_program_path = path;
-    memory_program(program->name);
+    program_name = program->name;
 }
 
 uint64_t option_whole_number(const char *option, const char *text, uint64_t least, uint64_t most)
@@ -121,77 +81,66 @@ uint64_t option_whole_number(const char *option, const char *text, uint64_t leas
     return value;
 }
 
-void option_take(struct options *options, const struct option_row *row, const char *text)
+static void option_take(struct options *options, const struct option_row *row, const char *text)
 {
     char option[40];
     snprintf(option, sizeof option, "--%s", row->name);
     void *field = (char *)options + row->field;
+    const char *const value = text ? text : "";  // flags have none
     switch (row->kind) {
     case FLAG:
         *(bool *)field = true;
         break;
     case COUNT:
-        *(size_t *)field = (size_t)option_whole_number(option, text, 1, row->most);
+        *(size_t *)field = (size_t)option_whole_number(option, value, 1, row->most);
         break;
     case NAME:
-        if (!*text)
+        if (!*value)
             options_fail(option, "expected a name, found ''");
-        *(const char **)field = text;
+        *(const char **)field = value;
         break;
     default:
         option_take_other(options, row, option, text);
     }
 }
 
+/* The option that `word` begins with, up to its end or "="; NULL if the program has none such. */
+static const struct option_row *row_of(const struct program *program, const char *word)
+{
+    const size_t length = strcspn(word, "=");
+    for (const struct option_row *row = option_rows; row < option_rows + OPTION_ROWS; row++)
+        if (option_taken(program, row) && length == strlen(row->name) + 2 &&
+            strncmp(word, "--", 2) == 0 && strncmp(word + 2, row->name, length - 2) == 0)
+            return row;
+    return NULL;
+}
+
 struct options options_parse(const struct program *program, int argc, char **argv)
 {
     struct options options = { .seed = 1, .window_left = -1, .window_right = -1 };
-    struct option names[OPTION_ROWS + 2] = { { 0 } };
-    const struct option_row *row_of[OPTION_ROWS + 1];
-    int count = 0, given = 0;
-    for (const struct option_row *row = option_rows; row < option_rows + OPTION_ROWS; row++) {
-        if (!option_taken(program, row))
-            continue;
-        row_of[count] = row;
-        names[count++] = (struct option){
-            .name = row->name,
-            .has_arg = !row->argument          ? no_argument
-                       : *row->argument == '[' ? optional_argument
-                                               : required_argument,
-        };
-        if (strcmp(row->name, "step") == 0) {  // its old name is still taken
-            row_of[count] = row;
-            names[count++] = (struct option){ .name = "kernel", .has_arg = required_argument };
-        }
-    }
-
     options_program(program, argv[0]);
-    opterr = 0;
-    for (;;) {
-        int which = -1;
-        const char *word = argv[optind < argc ? optind : argc];
-        const int found = getopt_long(argc, argv, "+:", names, &which);
-        if (found == -1)
-            break;
-        if (found == ':')
-            options_fail(word, "expected a value after it");
-        if (found != 0)
-            option_refuse(program, word);
-        if (strcmp(names[which].name, "help") == 0) {
+    memset(options_outputs, 0, sizeof options_outputs);
+    for (int k = 1; k < argc; k++) {
+        const char *const word = argv[k], *value = strchr(word, '=');
+        const struct option_row *const row = row_of(program, word);
+        if (*word != '-')
+            options_fail(word, "expected an option, which begins with --");
+        if (!row || (value && !row->argument))
+            options_fail(word, "expected an option of this chapter; --help lists them");
+        if (strcmp(row->name, "help") == 0)
             options_help(program);
-            options_flush();
-            exit(EXIT_VERIFIED);
-        }
-        option_take(&options, row_of[which], optarg);
-        given++;
+        if (value)
+            value++;
+        else if (row->argument && *row->argument != '[' && !(value = argv[++k]))
+            options_fail(word, "expected a value after it");
+        option_take(&options, row, value);
     }
-    if (optind < argc)
-        options_fail(argv[optind], "expected an option, which begins with --");
-    if (options.story && given > 1)
+    if (options.story && argc > 3)
         options_fail("--story", "expected no other option with it");
     check_input(&options);
     check_partners(&options);
-    check_outputs(program, &options);
+    if (options_outputs[0])
+        options_check_outputs(program, &options);
     if (!options.mask_rows)
         options.mask_rows = options.mask_cols = 64;
     if (options.exclude)

@@ -109,8 +109,8 @@ void options_check_excluded(const char *(*name_of)(size_t k), size_t n);
 const char *options_output(size_t k);
 
 /*
- * The path of the course's input file `name`: in common/data below the current folder or the one
- * above, else next to the program's folder. Exits if it is not found. Valid until the next call.
+ * The path of the course's input file `name`: in common/data below the current folder, else next
+ * to the program's folder. Exits if it is not found. Valid until the next call.
  */
 const char *options_data(const char *name);
 

@@ -4,18 +4,13 @@
 #include "common/program/options.h"
 #include "common/program/report_parts.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { LABEL_WIDTH = 18, TITLE_WIDTH = 47 };
 
-static struct {
-    const char *chapter, *title;
-    const char *label;  // of the part whose first line is to come, else ""
-    bool begun, quiet, aside, wrong;
-} report = { .label = "" };
+struct report report = { .label = "" };
 
 void report_start(const char *chapter, const char *title, const char *idea, bool quiet)
 {
@@ -91,39 +86,13 @@ const char *report_mark(bool right)
     return right ? "ok" : "WRONG";
 }
 
-const char *report_chapter(void)
-{
-    return report.chapter;
-}
-
-bool report_is_wrong(void)
-{
-    return report.wrong;
-}
-
 char *report_number(size_t number, char text[32])
 {
-    char digits[24];
+    char digits[24], *to = text;
     const int n = snprintf(digits, sizeof digits, "%zu", number);
-    char *to = text;
-    for (int k = 0; k < n; k++) {
-        if (k > 0 && (n - k) % 3 == 0)
-            *to++ = ' ';
-        *to++ = digits[k];
-    }
-    *to = '\0';
+    for (int k = 0; k < n; k++)
+        to += sprintf(to, k > 0 && (n - k) % 3 == 0 ? " %c" : "%c", digits[k]);
     return text;
-}
-
-void report_wrong(const char *format, ...)
-{
-    char text[400];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    report_line("WRONG %s", text);
-    report.wrong = true;
 }
 
 int report_finish(void)

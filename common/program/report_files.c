@@ -91,7 +91,7 @@ void report_summary(const char *path, const struct summary *s)
     snprintf(text, sizeof text,
              "chapter,accesses,counted,extra_bytes,milliseconds,error,previous,"
              "previous_error,verified\n%s,%s,%s,%.6f,%.3e,%s,%s,%s\n",
-             report_chapter(), s->accesses, counts, s->milliseconds, s->error,
-             s->previous ? s->previous : "", previous, report_is_wrong() ? "no" : "yes");
+             report.chapter, s->accesses, counts, s->milliseconds, s->error,
+             s->previous ? s->previous : "", previous, report.wrong ? "no" : "yes");
     report_csv(path, text);
 }

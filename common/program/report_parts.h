@@ -10,9 +10,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The chapter of report_start, and whether an error was found. */
-const char *report_chapter(void);
-bool report_is_wrong(void);
+extern struct report {
+    const char *chapter, *title;
+    const char *label;  // of the part whose first line is to come, else ""
+    bool begun, quiet, aside, wrong;
+} report;
 
 /* "ok"; or "WRONG", which also makes the verdict wrong. */
 const char *report_mark(bool right);

@@ -1,5 +1,6 @@
 #include "common/program/report_parts.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 enum { NEIGHBOURS = 7 };  // shown around a wrong element
@@ -49,4 +50,15 @@ void report_neighbourhood(const struct comparison *c)
     report_line("    %-10s%s", "", columns);
     report_line("    %-10s%s", "got", got);
     report_line("    %-10s%s", "expected", right);
+}
+
+void report_wrong(const char *format, ...)
+{
+    char text[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    report_line("WRONG %s", text);
+    report.wrong = true;
 }

@@ -8,25 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- names --------------------------------------------------------------------------------------
-
-void step_number(const struct step_table *table, const struct step *step, char text[16])
-{
-    const size_t k = (size_t)(step - table->steps);
-    if (table->first < 0 || k + 1 == table->count)
-        snprintf(text, 16, "  ");
-    else
-        snprintf(text, 16, "%2zu", k + (size_t)table->first);
-}
-
 const struct step *step_named(const struct step_table *table, const char *name)
 {
-    for (const struct step *step = table->steps; step < table->steps + table->count; step++) {
-        char number[16];
-        step_number(table, step, number);
-        if (strcmp(step->name, name) == 0 || strcmp(number + strspn(number, " "), name) == 0)
+    for (const struct step *step = table->steps; step < table->steps + table->count; step++)
+        if (strcmp(step->name, name) == 0)
             return step;
-    }
     return NULL;
 }
 
@@ -42,33 +28,6 @@ const struct step *step_chosen(const struct step_table *table, const struct opti
     if (unsupported)
         step_refuse(step, p, options, unsupported);
     return step;
-}
-
-void step_label(const struct step_table *table, const struct step *step, char text[32])
-{
-    char number[16];
-    step_number(table, step, number);
-    snprintf(text, 32, "%s%s%-*s", table->first < 0 ? "" : number, table->first < 0 ? "" : " ",
-             table->width, step->name);
-}
-
-// ---- what a step supports -----------------------------------------------------------------------
-
-enum { MOST_HEADS = 65535, MOST_N = 1000000 };  // limits of a kernel's grid and its indices
-
-const struct dims *step_dims(const struct step *step, enum dtype type)
-{
-    static const struct dims in_C[] = { { .most = ATTENTION_MAX_D }, { .most = 0 } };
-    if (!step->is_kernel)
-        return &in_C[type != DTYPE_F32];
-    return type == DTYPE_F32 ? &step->f32 : &step->f16;
-}
-
-bool step_takes_type(const struct step *step, enum dtype type)
-{
-    if (type == DTYPE_BF16 && step->float16_only)
-        return false;
-    return step_dims(step, type)->most > 0 || step_dims(step, type)->only[0] > 0;
 }
 
 static const char *unsupported_option(const struct step *step, const struct attention *p)
@@ -95,60 +54,26 @@ static const char *unsupported_option(const struct step *step, const struct atte
 
 const char *step_unsupported(const struct step *step, const struct attention *p)
 {
-    static char text[40];
-    if (step->is_kernel && p->B * p->H > MOST_HEADS)
-        return "more than 65 535 heads";
-    if (step->is_kernel && (p->Nq > MOST_N || p->Nk > MOST_N))
-        return "more than 1 000 000 queries or keys";
-    if (!step_takes_type(step, p->dtype)) {
-        snprintf(text, sizeof text, "--dtype %s", dtype_name(p->dtype));
-        return text;
-    }
-    const char *const d =
-        p->d <= step_dims(step, p->dtype)->most ? NULL : step_unsupported_d(step, p);
-    return d ? d : unsupported_option(step, p);
-}
-
-// ---- tiles --------------------------------------------------------------------------------------
-
-struct kernel_shape step_shape(const struct step *kernel, const struct attention *p,
-                               struct tile_size size)
-{
-    const struct kernel_tile *tile = step_tile(kernel, p, size.Br, size.Bc);
-    if (!tile)
-        tile = step_tile(kernel, p, 0, 0);
-    if (!tile)
-        return kernel->shape ? kernel->shape(p) : (struct kernel_shape){ 0 };
-    const size_t tiles = p->B * p->H * ((p->Nq - 1) / tile->Br + 1);
-    return (struct kernel_shape){ tiles, tile->threads, tile->Br, tile->Bc };
+    const bool is_usual = !step->is_kernel && p->dtype == DTYPE_F32 && p->d <= ATTENTION_MAX_D;
+    const char *const size = is_usual ? NULL : step_unsupported_size(step, p);
+    return size ? size : unsupported_option(step, p);
 }
 
 struct tile_size step_size(const struct step *step, const struct options *options,
                            const struct attention *p)
 {
-    const struct tile_size requested = { options->br, options->bc };
     struct tile_size size = step->usual;
-    if (step->is_kernel) {
-        const struct kernel_shape shape = step_shape(step, p, requested);
-        return (struct tile_size){ shape.Br, shape.Bc };
-    }
+    if (step->is_kernel)
+        return kernel_tile_size(step, p, (struct tile_size){ options->br, options->bc });
     if (options->sram || size.Br == 0)
         size = step->size(options->sram ? options->sram : USUAL_M, p->d);
-    if (requested.Br)
-        size.Br = requested.Br;
-    if (requested.Bc)
-        size.Bc = requested.Bc;
-    return size;
+    return (struct tile_size){ options->br ? options->br : size.Br,
+                               options->bc ? options->bc : size.Bc };
 }
 
 const char *step_formula(const struct step *step, const struct attention *p)
 {
     return step->formula_16 && p->dtype != DTYPE_F32 ? step->formula_16 : step->formula;
-}
-
-enum dtype step_stored(const struct step *step, const struct attention *p)
-{
-    return step->stores & STORES_SUMS ? p->dtype : DTYPE_F32;
 }
 
 void step_report_count(const struct count *count)
@@ -201,36 +126,21 @@ struct tensors step_run(const struct step *step, const struct attention *p, stru
     return x;
 }
 
-static void watch_array(const char *name, const float *array, size_t n)
-{
-    if (array)
-        traffic_watch(name, array, n);
-}
-
 static void watch_arrays(const struct attention *p, struct tensors x)
 {
-    const size_t queries = attention_query_elements(p), keys = attention_key_elements(p);
-    watch_array("Q", x.Q, queries);
-    watch_array("K", x.K, keys);
-    watch_array("V", x.V, keys);
-    watch_array("O", x.O, queries);
-    watch_array("lse", x.lse, attention_rows(p));
-    watch_array("m", x.m, attention_rows(p));
-    watch_array("l", x.l, attention_rows(p));
-    watch_array("dO", x.dO, queries);
-    watch_array("dQ", x.dQ, queries);
-    watch_array("dK", x.dK, keys);
-    watch_array("dV", x.dV, keys);
-}
-
-/* What a kernel stores in full in its device's memory. */
-static size_t stored_by_kernel(const struct step *kernel, const struct attention *p)
-{
-    if (kernel->stored)
-        return kernel->stored(kernel, p);
-    const size_t scores = kernel->stores & STORES_SCORES ? 2 * p->Nk : 0;
-    const size_t statistics = kernel->stores & STORES_STATISTICS ? 2 : 0;
-    return sizeof(float) * attention_rows(p) * (scores + statistics);
+    const size_t queries = attention_query_elements(p), keys = attention_key_elements(p),
+                 rows = attention_rows(p);
+    const struct {
+        const char *name;
+        const float *array;
+        size_t n;
+    } arrays[] = { { "Q", x.Q, queries }, { "K", x.K, keys },      { "V", x.V, keys },
+                   { "O", x.O, queries }, { "lse", x.lse, rows },  { "m", x.m, rows },
+                   { "l", x.l, rows },    { "dO", x.dO, queries }, { "dQ", x.dQ, queries },
+                   { "dK", x.dK, keys },  { "dV", x.dV, keys } };
+    for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
+        if (arrays[k].array)
+            traffic_watch(arrays[k].name, arrays[k].array, arrays[k].n);
 }
 
 struct count count_step(const struct step *step, const struct attention *p, struct tile_size size,
@@ -244,7 +154,7 @@ struct count count_step(const struct step *step, const struct attention *p, stru
         watch_arrays(p, x);
     step->watched(p, size, x);
     c.as_predicted = accesses_sum(&c.accesses, step_formula(step, p), &c.total);
-    c.slow_bytes = step->is_kernel ? stored_by_kernel(step, p) : extra_slow_peak();
+    c.slow_bytes = step->is_kernel ? kernel_stored(step, p) : extra_slow_peak();
     c.fast_bytes = step->is_kernel ? 0 : extra_fast_peak();
     traffic_reset();  // its arrays are forgotten
     outputs_free(&x);

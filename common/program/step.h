@@ -137,7 +137,7 @@ struct step_table {
     int width;  // of the longest name
 };
 
-/* The step of this name or number; NULL if there is none. */
+/* The step of this name; NULL if there is none. */
 const struct step *step_named(const struct step_table *table, const char *name);
 
 /*
@@ -189,14 +189,13 @@ enum dtype step_stored(const struct step *step, const struct attention *p);
 
 // ---- between its files -------------------------------------------------------------------------
 
-/* " 3", or blanks where the step has no number. */
-void step_number(const struct step_table *table, const struct step *step, char text[16]);
+/* A type or a size that the step does not take: "d = 40 (d is 64 or 128)"; or NULL. */
+const char *step_unsupported_size(const struct step *step, const struct attention *p);
 
-/* The d that the step takes in this type. */
-const struct dims *step_dims(const struct step *step, enum dtype type);
-
-/* NULL, or "d = 40 (d is 64 or 128)". */
-const char *step_unsupported_d(const struct step *step, const struct attention *p);
+/* A kernel's tile, and the bytes that it stores in full in its device's memory. */
+struct tile_size kernel_tile_size(const struct step *kernel, const struct attention *p,
+                                  struct tile_size requested);
+size_t kernel_stored(const struct step *kernel, const struct attention *p);
 
 /* Ends the program: the step does not support this. */
 _Noreturn void step_refuse(const struct step *step, const struct attention *p,

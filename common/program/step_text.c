@@ -5,6 +5,24 @@
 #include <stdio.h>
 #include <string.h>
 
+/* " 3", or blanks for the last step, and where steps have no numbers. */
+static void step_number(const struct step_table *table, const struct step *step, char text[16])
+{
+    const size_t k = (size_t)(step - table->steps);
+    if (table->first < 0 || k + 1 == table->count)
+        snprintf(text, 16, "  ");
+    else
+        snprintf(text, 16, "%2zu", k + (size_t)table->first);
+}
+
+void step_label(const struct step_table *table, const struct step *step, char text[32])
+{
+    char number[16];
+    step_number(table, step, number);
+    snprintf(text, 32, "%s%s%-*s", table->first < 0 ? "" : number, table->first < 0 ? "" : " ",
+             table->width, step->name);
+}
+
 void step_list(const struct step_table *table, bool only_names, enum dtype type)
 {
     for (const struct step *step = table->steps; step < table->steps + table->count; step++) {
@@ -15,32 +33,6 @@ void step_list(const struct step_table *table, bool only_names, enum dtype type)
         else if (step_takes_type(step, type))
             printf("%s\n", step->name);
     }
-}
-
-const char *step_unsupported_d(const struct step *step, const struct attention *p)
-{
-    static char text[100];
-    const struct dims *dims = step_dims(step, p->dtype);
-    const size_t *only = dims->only;
-    char list[60] = "";
-    for (size_t k = 0; only[k]; k++) {
-        const size_t used = strlen(list);
-        if (only[k] == p->d)
-            return NULL;
-        snprintf(list + used, sizeof list - used, "%s%zu",
-                 k == 0        ? ""
-                 : only[k + 1] ? ", "
-                               : " or ",
-                 only[k]);
-    }
-    if (p->d <= dims->most)
-        return NULL;
-    if (dims->most)
-        snprintf(list, sizeof list, "at most %zu", dims->most);
-    const bool narrow = p->dtype != DTYPE_F32 && step_takes_type(step, DTYPE_F32);
-    snprintf(text, sizeof text, "d = %zu (d is %s%s%s)", p->d, list, narrow ? " with --dtype " : "",
-             narrow ? dtype_name(p->dtype) : "");
-    return text;
 }
 
 /* What a step takes that does not take the type it was given. */
@@ -63,16 +55,6 @@ void step_refuse(const struct step *step, const struct attention *p, const struc
                  !step_takes_type(step, p->dtype) ? types_instead(step)
                  : usual_d ? "; the course's input has this d, and --d draws another input"
                            : "");
-}
-
-const struct kernel_tile *step_tile(const struct step *step, const struct attention *p, size_t Br,
-                                    size_t Bc)
-{
-    const bool has_some = step->tiles && p->dtype != DTYPE_F32;
-    for (const struct kernel_tile *tile = step->tiles; has_some && tile->d; tile++)
-        if (tile->d == p->d && (!Br || tile->Br == Br) && (!Bc || tile->Bc == Bc))
-            return tile;
-    return NULL;
 }
 
 void step_write_csv(const char *path, const char *formula, const struct count *count,

@@ -179,7 +179,7 @@ static bool is_there(double bytes)
     const double most = memory_of_machine();
     if (bytes >= (double)PTRDIFF_MAX)
         return false;
-    const bool fits = most == 0.0 || bytes <= most;
+    const bool fits = most <= 0.0 || bytes <= most;
     void *volatile const room =
         fits ? malloc((size_t)bytes + 1) : NULL;  // or clang assumes success
     free(room);

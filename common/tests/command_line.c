@@ -6,7 +6,6 @@
 #include "common/tests/command.h"
 #include "common/tests/test.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -34,7 +33,6 @@ struct options command_line(int chapter, const char *line)
         words[count++] = word;
         c += length;
     }
-    optind = 1;
     return options_parse(&program, count, words);
 }
 

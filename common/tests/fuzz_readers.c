@@ -14,7 +14,6 @@
 #include "common/program/attention_load.h"
 #include "common/program/options.h"
 
-#include <getopt.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -119,7 +118,6 @@ static bool is_little(const struct options *o)
 static void read_line(int chapter, int count, char **words)
 {
     const struct program program = { chapter, "fuzz", "a test", "" };
-    optind = 0;
     const struct options options = options_parse(&program, count, words);
     if (chapter >= 4 && is_little(&options))
         (void)attention_input_load(&options);

@@ -1,4 +1,4 @@
-#include "common/check/tolerance.h"
+#include "common/check/output.h"
 
 #include "common/cpu/memory.h"
 #include "common/tests/test.h"

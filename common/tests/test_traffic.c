@@ -5,7 +5,6 @@
 #include "common/tests/watched.h"
 
 #include <math.h>
-#include <signal.h>
 
 static float a[10], b[5];
 
@@ -104,12 +103,6 @@ TEST(traffic, starts_from_zero_after_a_reset)
     watched_load(a);
     watch_both();
     assert_counts(0, 0, 0, 0);
-}
-
-Test(traffic, ends_the_program_where_arrays_overlap, .signal = SIGABRT, .timeout = TEST_SECONDS)
-{
-    watch_both();
-    traffic_watch("c", a + 9, 1);
 }
 
 TEST(extra, memory_is_counted_at_its_peak)

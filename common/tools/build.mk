@@ -40,7 +40,7 @@ COUNTING := -fno-builtin -fno-sanitize=all $(THREADED) $(foreach f,memcpy memmov
             $(if $(IS_CLANG),-mllvm -tsan-instrument-read-before-write=1)
 NM       := nm
 WATCH    := $(shell echo 'int f(int *x) { return *x; }' | $(CC) $(COUNTING) -S -x c - -o /dev/null >/dev/null 2>&1 && echo yes || echo no)
-$(OBJ)/common/measure/watch.o: FLAGS += $(if $(filter yes,$(WATCH)),-O3 -fno-sanitize=all)# what is called, some 10^8 times
+$(OBJ)/common/measure/traffic.o: FLAGS += $(if $(filter yes,$(WATCH)),-O3 -fno-sanitize=all)# what is called, some 10^8 times
 WATCH_FLAGS := -O0 -U_FORTIFY_SOURCE -DIS_WATCHED $(if $(filter yes,$(WATCH)),$(COUNTING))
 
 LIBRARY := $(wildcard $(patsubst %,common/%/*.c,check cpu files lab measure problem program))

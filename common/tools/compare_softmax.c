@@ -3,7 +3,7 @@
  */
 #include "common/tools/compare.h"
 
-#include "common/check/tolerance.h"
+#include "common/check/output.h"
 #include "common/cpu/memory.h"
 #include "common/program/options.h"
 #include "common/program/scores.h"

@@ -45,8 +45,8 @@ static void describe(const struct ranks *ranks, char text[400])
              "%s, B %zu, H %zu (%zu for K and V), Nq %zu, Nk %zu, d %zu, scale %.9g, causal %d%s, "
              "window "
              "%td,%td, %s mask, tiles of %zu by %zu, seed %llu, latency %zu, bandwidth %zu",
-             memory_program_name(), p->B, p->H, p->Hkv, p->Nq, p->Nk, p->d, (double)p->scale,
-             p->causal, p->top_left ? " top-left" : "", p->window_left, p->window_right,
+             program_name, p->B, p->H, p->Hkv, p->Nq, p->Nk, p->d, (double)p->scale, p->causal,
+             p->top_left ? " top-left" : "", p->window_left, p->window_right,
              ranks->ring.masked ? "a" : "no", ranks->ring.size.Br, ranks->ring.size.Bc,
              (unsigned long long)o->seed, o->latency, o->bandwidth);
 }

@@ -2,7 +2,7 @@
 #include "05_flash_tiled_cpu/machines/program/ranks.h"
 #include "07_backward/machines/ring.h"
 #include "common/cpu/memory.h"
-#include "common/program/attention_files.h"
+#include "common/program/attention_load.h"
 #include "common/program/attention_report.h"
 #include "common/program/report.h"
 

@@ -10,6 +10,7 @@
 #include "common/classroom/grader/judge.h"
 
 #include "common/check/gradient_check.h"
+#include "common/check/output.h"
 #include "common/cpu/memory.h"
 #include "common/files/npy.h"
 #include "common/program/attention_load.h"

@@ -85,7 +85,7 @@ void machine_lacks(const char *format, ...)
     va_list values;
     va_start(values, format);
     fflush(stdout);
-    fprintf(stderr, "%s: expected ", memory_program_name());
+    fprintf(stderr, "%s: expected ", program_name);
     vfprintf(stderr, format, values);
     fprintf(stderr, " for the CPU in place of a GPU, found: %s\n", strerror(why));
     va_end(values);

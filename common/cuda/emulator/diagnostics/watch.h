@@ -1,6 +1,6 @@
 /*
  * Instrumented kernels: -fsanitize=thread inserts a call before each load and store;
- * common/measure/watch.c defines these functions and forwards accesses of emulated threads to
+ * common/measure/traffic.c defines these functions and forwards accesses of emulated threads to
  * watch.cpp. It checks the address, then calls race detector, profile and access counter.
  */
 #ifndef COMMON_CUDA_WATCH_H
