@@ -79,12 +79,12 @@ __device__ static void softmax(lane_part<D> *x, const struct attention &p, int i
 {
 #pragma unroll
     for (int h = 0; h < 2; h++) {
-        const int attended = keys_attended(p, i + 8 * h) - j0 - 2 * t_of_lane();
+        const int limit = keys_attended(p, i + 8 * h) - j0 - 2 * t_of_lane();
         float m_new = x->m[h], sum = 0.0f;
         for (int c = 0; c < TENSOR_BC(D) / 8; c++)
             for (int e = 0; e < 2; e++) {
                 float *const s = &x->S[c][2 * h + e];
-                *s = 8 * c + e < attended ? p.scale * *s : -INFINITY;
+                *s = 8 * c + e < limit ? p.scale * *s : -INFINITY;
                 m_new = fmaxf(m_new, *s);
             }
         m_new = quad_max(m_new);
