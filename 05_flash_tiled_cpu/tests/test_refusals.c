@@ -34,6 +34,15 @@ TEST(refusals, of_steps_that_cannot_do_what_is_asked)
     refuses("--step \"$(printf 'a\\nb')\"", "found 'a?b'");
 }
 
+TEST(refusals, of_scores_that_float32_cannot_hold)
+{
+    refuses("--scale 1e38 --softcap 3e38 --output @/o.npy",
+            "--scale: expected scores scale q.k of at most 3.4e+38, found up to 1.3e+40");
+    refuses("--n-q 5 --d 16 --scale -3e38", "--scale: expected scores");
+    const struct command c = command_run(PROGRAM "--n-q 5 --d 16 --scale 1e36 --quiet");
+    cr_assert(c.status == 0, "large scores: status %d: %s%s", c.status, c.out, c.err);
+}
+
 TEST(refusals, of_what_a_step_does_not_have)
 {
     refuses("--step all --n-q 5 --output @/o.npy", "o.npy: expected one --step with it");

@@ -217,7 +217,7 @@ TEST(program, learns_with_its_gradients_and_not_so_with_wrong_ones)
 
 TEST(program, checks_some_rows_of_a_large_problem_and_all_if_asked)
 {
-    const char *const some[] = { "Counted", "not done", "Compared with",
+    const char *const some[] = { "Counted", "not counted", "Compared with",
                                  "checked at 64 rows of dQ and 16 of dK and dV", NULL };
     verifies_and_tells("--n-q 6000 --n-k 900 --d 150 --heads 4 --kv-heads 2 --causal --dropout 0.1",
                        some);

@@ -33,6 +33,15 @@ TEST(refusals, of_steps_that_cannot_do_what_is_asked)
     refuses("--step all --n-q 5 --dv @/o.npy", "o.npy: expected one --step with it");
 }
 
+TEST(refusals, of_scores_whose_weights_float32_cannot_tell)
+{
+    refuses("--scale 1e9 --dq @/o.npy",
+            "--scale: expected scores scale q.k of at most 1e+08, found");
+    refuses("--scale -1e9 --softcap 1e9", "--scale: expected scores");
+    const struct command c = command_run(PROGRAM "--n-q 9 --scale 1e9 --softcap 3 --quiet");
+    cr_assert(c.status == 0, "capped scores: status %d: %s%s", c.status, c.out, c.err);
+}
+
 TEST(refusals, of_what_cannot_be_traced)
 {
     refuses("--trace", "--trace: expected at most 64 pairs");

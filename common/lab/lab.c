@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L
 #include "common/lab/lab.h"
 
 #include "common/cpu/threads.h"
@@ -8,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 // ---- the command line ---------------------------------------------------------------------------
 
@@ -90,11 +92,16 @@ bool can_be_counted(const struct lab *lab, const struct step *step)
     return CAN_WATCH && step->watched && is_small(lab);
 }
 
+static struct tensors output(const struct lab *lab, const struct step *step, struct tile_size size)
+{
+    return (isatty(STDERR_FILENO) ? wait_for_step : step_run)(step, &lab->input.p, size, lab->x);
+}
+
 void lab_run(struct lab *lab, const struct step *step)
 {
     outputs_free(&lab->x);
     lab->size = step_size(step, &lab->o, &lab->input.p);
-    lab->x = step_run(step, &lab->input.p, lab->size, lab->x);
+    lab->x = output(lab, step, lab->size);
 }
 
 static void print_tiles(const struct step *step, struct tile_size size, const struct accesses *a)
@@ -230,8 +237,7 @@ struct previous lab_run_before(const struct lab *lab, const struct step *step)
     const struct step *const before = lab_step_before(lab, step);
     if (!before)
         return (struct previous){ .name = NULL };
-    const struct attention *p = &lab->input.p;
-    struct tensors x = step_run(before, p, step_size(before, &lab->o, p), lab->x);
+    struct tensors x = output(lab, before, step_size(before, &lab->o, &lab->input.p));
     const struct previous previous = previous_keep(lab, before, &x);
     outputs_free(&x);
     return previous;

@@ -157,6 +157,10 @@ void kernel_table_row(struct lab *lab, const struct step *kernel, struct attenti
 const char *kernel_csv_columns(void);
 void kernel_table_notes(const struct lab *lab);
 
+/* wait.c: step_run for a terminal; if it may take long, says how long. */
+struct tensors wait_for_step(const struct step *step, const struct attention *p,
+                             struct tile_size size, struct tensors x);
+
 void table_begin(struct lab *lab);
 void table_check(struct lab *lab, const struct step *step);
 

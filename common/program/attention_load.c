@@ -1,5 +1,6 @@
 #include "common/program/attention_load.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -57,5 +58,7 @@ struct attention_input attention_input_load(const struct options *options)
         attention_round(&input);
     if (options->block_mask)
         attention_take_block_mask(&input, options);
+    if (options->scale_given || options->q)
+        attention_expect_scores(&input, options, (double)FLT_MAX);
     return input;
 }

@@ -26,6 +26,13 @@ void attention_write(const struct options *options, const struct attention_input
 void attention_write_gradients(const struct options *options, const struct attention_input *input,
                                const float *dQ, const float *dK, const float *dV);
 
+/*
+ * largest_score.c: exits, naming --scale or the file, if a score could exceed `most`, for example
+ * because float32 cannot hold it.
+ */
+void attention_expect_scores(const struct attention_input *input, const struct options *options,
+                             double most);
+
 // ---- attention_files.c, for attention_load.c ----------------------------------------------------
 
 /* The numbers and shapes of Q, K and V, without options; and the course's own input. */

@@ -47,6 +47,12 @@ extern const struct option_row option_rows[OPTION_ROWS];
 /* Does the program take the option of this row? */
 bool option_taken(const struct program *program, const struct option_row *row);
 
+/*
+ * nearest.c: --step for its old name, --kernel. Exits for all other words; names an option that is
+ * at most two letters away.
+ */
+const struct option_row *option_unknown(const struct program *program, const char *word);
+
 /* Takes a value that is more than a flag, a count or a name; `option` is "--NAME". */
 void option_take_other(struct options *options, const struct option_row *row, const char *option,
                        const char *text);

@@ -122,11 +122,11 @@ struct options options_parse(const struct program *program, int argc, char **arg
     memset(options_outputs, 0, sizeof options_outputs);
     for (int k = 1; k < argc; k++) {
         const char *const word = argv[k], *value = strchr(word, '=');
-        const struct option_row *const row = row_of(program, word);
+        const struct option_row *row = row_of(program, word);
         if (*word != '-')
             options_fail(word, "expected an option, which begins with --");
         if (!row || (value && !row->argument))
-            options_fail(word, "expected an option of this chapter; --help lists them");
+            row = option_unknown(program, word);
         if (strcmp(row->name, "help") == 0)
             options_help(program);
         if (value)

@@ -29,7 +29,8 @@ TEST(options, of_tiles_and_kernels_are_read)
         cr_assert(o.br == 3 && o.bc == 1000000000 && o.sram == 0 && o.threads == 7,
                   "br %zu, bc %zu, sram %zu, threads %zu", o.br, o.bc, o.sram, o.threads);
         cr_assert(strcmp(o.step, "fa1") == 0, "step %s", o.step);
-        o = command_line(chapter, "--sram 1000000000 --step list --threads 1024");
+        o = command_line(chapter,
+                         "--sram 1000000000 --kernel list --threads 1024");  // the old name
         cr_assert(o.sram == 1000000000 && !o.br && !o.bc && o.threads == 1024,
                   "br %zu, bc %zu, sram %zu, threads %zu", o.br, o.bc, o.sram, o.threads);
         cr_assert(strcmp(o.step, "list") == 0, "step %s", o.step);
@@ -104,6 +105,15 @@ TEST(options, trace_may_be_asked_for_as_csv)
     cr_assert(o.trace && o.trace_csv, "csv: %d, %d", o.trace, o.trace_csv);
     o = command_line(4, "--trace");
     cr_assert(o.trace && !o.trace_csv, "chapter 04: %d, %d", o.trace, o.trace_csv);
+}
+
+TEST(options, a_mistyped_one_gets_the_nearest)
+{
+    command_line_refused(5, "--causl", false, "--causl: did you mean --causal?");
+    command_line_refused(5, "--hedas=4", false, "--hedas=4: did you mean --heads?");
+    command_line_refused(7, "--dropuot-seed", false, "did you mean --dropout-seed?");
+    command_line_refused(4, "--dropout", false, "--dropout: expected an option of this chapter");
+    command_line_refused(5, "--x", false, "--x: expected an option of this chapter");
 }
 
 /*
