@@ -159,8 +159,8 @@ static void bench_pieces(double seconds)
     }
     report_line("   in sequence: %.0f %% of the peak at N = %d, %.0f %% at N = %d",
                 100.0 / (each + once), TILE, 100.0 / (each + once * TILE / LONG), LONG);
-    report_line("complete, %s: %.1f %% per %d keys", piece_names[PIECE_SPLIT],
-                100.0 * share[PIECE_SPLIT] * TILE / SPLIT_KEYS, SPLIT_KEYS);
+    report_line("complete, %s: %.1f %% of %d keys' products", piece_names[PIECE_SPLIT],
+                100.0 * share[PIECE_SPLIT] * (double)TILE / (double)SPLIT_KEYS, SPLIT_KEYS);
 }
 
 // ---- ladder -------------------------------------------------------------------------------------
