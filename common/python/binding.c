@@ -137,7 +137,8 @@ static double stored(const struct step *s, const struct attention *p, size_t Br)
 {
     const double rows = (double)attention_rows(p), d = (double)p->d;
     const double matrix = (double)p->Nq * (double)p->Nk;
-    const double splits = (double)p->Nk / 512.0 + 1.0;  // stored of fewer than 1536 queries, or of a tile
+    // Splits are stored for fewer than 1536 queries, or for a tile.
+    const double splits = (double)p->Nk / 512.0 + 1.0;
     const double shared = (1536.0 + (double)(Br < p->Nq ? Br : p->Nq)) * splits * (2.0 * d + 4.0);
     if (!chapter.backward && s->stores & STORES_SCORES)
         return 2.0 * matrix;
