@@ -207,9 +207,10 @@ static void assert_bits_of_prefill_in_decode(const char *name, float scale)
 
 TEST(complete, gives_the_same_bits_in_prefill_and_in_decode)
 {
-    for (float scale = 1.0f; scale < 100.0f; scale *= 8.0f) {
-        assert_bits_of_prefill_in_decode("complete", scale);
-        assert_bits_of_prefill_in_decode("split_kv", scale);
+    const float scales[] = { 1.0f, 8.0f, 64.0f };
+    for (int k = 0; k < 3; k++) {
+        assert_bits_of_prefill_in_decode("complete", scales[k]);
+        assert_bits_of_prefill_in_decode("split_kv", scales[k]);
     }
 }
 
