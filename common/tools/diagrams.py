@@ -114,7 +114,7 @@ def stepper(programs, labels=TILE_LABELS):
         drawn += [box(400 + 118 * k, 44, 106, 44, colour), text(453 + 118 * k, 63, name, 15, weight="bold"), text(453 + 118 * k, 80, what, 12)]
     if not kept[0]:  # the front page's sum does not use m
         state = {k: ("", f"{float(l) * math.exp(float(m)):.1f}", O) for k, (m, l, O) in state.items()}
-        drawn += [text(570, 124, "kept from tile to tile", 15), text(570, 262, "words 2 and 3: in the large memory until tile 4", 14, colour=GREY)]
+        drawn += [text(570, 124, "kept from tile to tile", 15), text(570, 262, "averages of words 2, 3 wait in the large memory", 14, colour=GREY)]
     top = 124 if kept[0] else 148
     for k, title in zip((412, 470, 530, 650), (row, *kept)):
         drawn.append(text(k, top, title, 13, colour=GREY))
