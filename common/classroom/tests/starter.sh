@@ -5,9 +5,9 @@
 #     each part passes with its solution; no page and no file shows the solution; its links lead somewhere;
 #     it begins with a README.md, and has few names at its top.
 #
-# The tests run in the whole exercise, a part's by itself only if it is not in that. What the course has built already is not
-# built again, its largest problems (SHORT=yes) are left to its own tests, and only kernels that a part's tests run are
-# made (kernels.sh). EARLIER, CC and CXX come from the Makefile.
+# The tests run in the whole exercise. Of a part only the student's files are compiled, unless it is not in the whole. What the
+# course has built already is not built again, its largest problems (SHORT=yes) are left to its own tests, and only kernels
+# that a part's tests run are made (kernels.sh). EARLIER, CC and CXX come from the Makefile.
 chapter=$1 parts=$2 folder=$3 build=${BUILD:-build}
 points=$chapter/exercise/points
 . common/classroom/starter/exercise.sh
@@ -105,10 +105,13 @@ done
 
 # Untouched.
 seed
-export KERNELS="$(kernels_of $parts)" CXX="sh $PWD/common/classroom/tests/kernels.sh ${CXX:-c++}"
-run STRICT=-Werror all || fail 'does not build'
-if [ -z "$2" ] || [ "$(exercise_worth "$2")" -eq 0 ]; then
-    run test SHORT=yes && fail 'passes untouched'
+if [ -n "$2" ] && [ "$(exercise_worth "$2")" -gt 0 ]; then
+    run -C course -f course.mk STRICT=-Werror $(cd "$folder/course" && sh common/classroom/starter/student.sh objects) || fail 'does not build'
+    proved=compiles
+else
+    export KERNELS="$(kernels_of $parts)" CXX="sh $PWD/common/classroom/tests/kernels.sh ${CXX:-c++}"
+    run STRICT=-Werror all || fail 'does not build'
+    run STRICT=-Werror test SHORT=yes && fail 'passes untouched'
     [ -f "$folder/progress.log" ] || fail 'has tests that do not build'
     for part in $parts; do
         [ -n "$(exercise_gaps "$part")" ] || continue
@@ -118,6 +121,7 @@ if [ -z "$2" ] || [ "$(exercise_worth "$2")" -eq 0 ]; then
     done
     grep -iE 'signal|crash|timed? ?out|still running|abort' "$folder"/course/build/tap* "$folder/course/build/failed" >"$folder.crash" 2>/dev/null &&
         { mv "$folder.crash" "$folder.log"; fail 'crashes untouched'; }
+    proved='builds, fails untouched'
 fi
 
 # The parts' solutions come in one by one; each passes where the next parts are empty.
@@ -125,7 +129,7 @@ for part in $([ -n "$2" ] || echo "$parts"); do
     [ -n "$(exercise_tests "$part")" ] || continue
     solve $(exercise_stubbed "$part")
     KERNELS=$(kernels_of "$part")
-    run test PART="$part" SHORT=yes || fail "$part fails with its solution"
+    run STRICT=-Werror test PART="$part" SHORT=yes || fail "$part fails with its solution"
     grep -q "^$part  *done  *[1-9]" "$folder.log" || fail "$part runs no test"
 done
 
@@ -133,5 +137,5 @@ done
 solve
 find "$folder/$chapter" "$folder/course/$chapter" -name '*.[ch]*' | while read -r file; do cmp -s "$file" "$chapter/${file#*/"$chapter"/}" || echo "$file"; done >"$folder.log"
 [ ! -s "$folder.log" ] || fail 'is not the course with the solution back'
-printf '%-16s %s\n' "$name" 'builds, fails untouched, is the course with its solution, does not show it'
+printf '%-16s %s\n' "$name" "$proved, is the course with its solution, does not show it"
 rm -rf "$folder" "$folder.log" "$folder.crash" "$folder.text"
