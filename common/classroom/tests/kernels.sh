@@ -1,8 +1,7 @@
 #!/bin/sh
 # kernels.sh COMPILER ARGUMENT… - the C++ compiler, for a starter that begins with the course's objects.
 #
-# KERNELS names the kernels that its tests run; they are compiled. The objects of the others stay the course's: the
-# starter of the whole exercise compiles them all.
+# KERNELS names the kernels that its tests run; they are compiled. The objects of the others stay the course's.
 for argument; do
     [ "$last" != -o ] || object=$argument
     last=$argument

@@ -2,11 +2,12 @@
 # starter.sh CHAPTER PARTS FOLDER - proves a starter, PARTS as for starter.sh, or "" for what it gives by itself:
 #
 #     it builds without a warning; untouched, its tests fail and print where to write; nothing crashes or hangs;
-#     with the solution back all of them pass; no page and no file shows the solution; its links lead somewhere;
+#     each part passes with its solution; no page and no file shows the solution; its links lead somewhere;
 #     it begins with a README.md, and has few names at its top.
 #
-# What the course has built already is not built again, its largest problems (SHORT=yes) are left to its own tests, and of
-# a part's kernels only those are made that its tests run (kernels.sh). EARLIER, CC and CXX come from the Makefile.
+# The tests run in the whole exercise. Of a part only the student's files are compiled, unless it is not in the whole. What the
+# course has built already is not built again, its largest problems (SHORT=yes) are left to its own tests, and only kernels
+# that a part's tests run are made (kernels.sh). EARLIER, CC and CXX come from the Makefile.
 chapter=$1 parts=$2 folder=$3 build=${BUILD:-build}
 points=$chapter/exercise/points
 . common/classroom/starter/exercise.sh
@@ -33,15 +34,21 @@ seed() {
         cp -Rp "$there" "$folder/course/build/obj/"
     done
 }
-# The kernels that a part is tested and graded by.
+# The kernels that parts are tested and graded by.
 kernels_of() {
-    exercise_tests "$1" | tr ' ' '\n' | sed -e 's|/.*||' -e 's|^cuda_||'
-    awk -v number="${chapter%%_*}" -v part="$1" '$1 == number && $2 == part { print $3 }' common/classroom/grader/programs
+    for part; do
+        exercise_tests "$part" | tr ' ' '\n' | sed -e 's|/.*||' -e 's|^cuda_||'
+        awk -v number="${chapter%%_*}" -v part="$part" '$1 == number && $2 == part { print $3 }' common/classroom/grader/programs
+    done | tr '\n' ' '
 }
-# A file where the student has it, and where the course has it.
-put_back() {
-    [ ! -f "$folder/$chapter/$2" ] || cp -p "$1" "$folder/$chapter/$2"
-    cp -p "$1" "$folder/course/$chapter/$2"
+# Empties the gaps of the parts $*, and fills all others.
+solve() {
+    for file in $files $later; do
+        awk -v gaps="$(exercise_numbers "$file" "$@")" -v parts="$*" -f common/classroom/starter/cut.awk "$chapter/$file" >"$folder.text"
+        for there in "$folder/$chapter/$file" "$folder/course/$chapter/$file"; do
+            [ ! -f "$there" ] || cmp -s "$folder.text" "$there" || cp "$folder.text" "$there"
+        done
+    done
 }
 run() { (unset BUILD; cd "$folder" && MAKEFLAGS='' LIMIT=120 make "$@") >"$folder.log" 2>&1; }
 
@@ -98,44 +105,37 @@ done
 
 # Untouched.
 seed
-[ -z "$2" ] || export KERNELS="$(kernels_of "$2" | tr '\n' ' ')" CXX="sh $PWD/common/classroom/tests/kernels.sh ${CXX:-c++}"
-[ -n "$2" ] || run STRICT=-Werror all || fail 'does not build'
-run STRICT=-Werror test SHORT=yes && fail 'passes untouched'
-[ -f "$folder/progress.log" ] || fail 'has tests that do not build'
-for part in $parts; do
-    [ -n "$(exercise_gaps "$part")" ] || continue
-    [ -n "$(exercise_tests "$part")" ] || fail "$part has no tests"
-    grep "^$part  *to be written .*write it in $chapter/.*END SOLUTION ([1-9][0-9]* of [0-9]* tests* fails*)" "$folder.log" >/dev/null ||
-        fail "$part does not say what to write"
-done
-grep -iE 'signal|crash|timed? ?out|still running|abort' "$folder"/course/build/tap* "$folder/course/build/failed" >"$folder.crash" 2>/dev/null &&
-    { mv "$folder.crash" "$folder.log"; fail 'crashes untouched'; }
-
-# With its own solution, the other parts as they are.
-if [ "$stubbed" ]; then
-    for file in $files $later; do
-        awk -v others="$(exercise_numbers "$file" $stubbed)" -v parts="$(echo $stubbed)" -f common/classroom/starter/cut.awk "$chapter/$file" >"$folder.text"
-        put_back "$folder.text" "$file"
-    done
+if [ -n "$2" ] && [ "$(exercise_worth "$2")" -gt 0 ]; then
+    run -C course -f course.mk STRICT=-Werror $(cd "$folder/course" && sh common/classroom/starter/student.sh objects) || fail 'does not build'
+    proved=compiles
+else
+    export KERNELS="$(kernels_of $parts)" CXX="sh $PWD/common/classroom/tests/kernels.sh ${CXX:-c++}"
+    run STRICT=-Werror all || fail 'does not build'
+    run STRICT=-Werror test SHORT=yes && fail 'passes untouched'
+    [ -f "$folder/progress.log" ] || fail 'has tests that do not build'
     for part in $parts; do
-        [ -n "$(exercise_tests "$part")" ] || continue
-        run test PART="$part" SHORT=yes || fail "$part fails with its solution, where $(echo $stubbed) are empty"
+        [ -n "$(exercise_gaps "$part")" ] || continue
+        [ -n "$(exercise_tests "$part")" ] || fail "$part has no tests"
+        grep "^$part  *to be written .*write it in $chapter/.*END SOLUTION ([1-9][0-9]* of [0-9]* tests* fails*)" "$folder.log" >/dev/null ||
+            fail "$part does not say what to write"
     done
+    grep -iE 'signal|crash|timed? ?out|still running|abort' "$folder"/course/build/tap* "$folder/course/build/failed" >"$folder.crash" 2>/dev/null &&
+        { mv "$folder.crash" "$folder.log"; fail 'crashes untouched'; }
+    proved='builds, fails untouched'
 fi
 
-# With all solutions.
-for file in $files $later; do
-    put_back "$chapter/$file" "$file"
-done
-find "$folder/$chapter" "$folder/course/$chapter" -name '*.[ch]*' | while read -r file; do cmp -s "$file" "$chapter/${file#*/"$chapter"/}" || echo "$file"; done >"$folder.log"
-[ ! -s "$folder.log" ] || fail 'is not the course with the solution back'
-# Otherwise it is the course itself, which runs its own tests; a whole exercise also runs them here.
-[ -z "$2" ] || { printf '%-16s %s\n' "$name" 'builds, fails untouched, is the course with its solution, does not show it'; rm -rf "$folder" "$folder.log" "$folder.crash" "$folder.text"; exit 0; }
-seed
-for part in $parts; do
+# The parts' solutions come in one by one; each passes where the next parts are empty.
+for part in $([ -n "$2" ] || echo "$parts"); do
     [ -n "$(exercise_tests "$part")" ] || continue
-    run test PART="$part" SHORT=yes || fail "$part fails with its solution"
+    solve $(exercise_stubbed "$part")
+    KERNELS=$(kernels_of "$part")
+    run STRICT=-Werror test PART="$part" SHORT=yes || fail "$part fails with its solution"
     grep -q "^$part  *done  *[1-9]" "$folder.log" || fail "$part runs no test"
 done
-printf '%-16s %s\n' "$name" 'builds, fails untouched, passes with its solution, and does not show it'
+
+# With all solutions it is the course itself, which runs all its tests.
+solve
+find "$folder/$chapter" "$folder/course/$chapter" -name '*.[ch]*' | while read -r file; do cmp -s "$file" "$chapter/${file#*/"$chapter"/}" || echo "$file"; done >"$folder.log"
+[ ! -s "$folder.log" ] || fail 'is not the course with the solution back'
+printf '%-16s %s\n' "$name" "$proved, is the course with its solution, does not show it"
 rm -rf "$folder" "$folder.log" "$folder.crash" "$folder.text"
