@@ -385,7 +385,8 @@ def check(Q, K, V, O=None, *, layout: str = "BHND", dtype: str | None = None, **
     try:
         found = _check("check", given, _options({**options, "dtype": dtype or "f32"}), dtype is not None, said)
     except ValueError as error:
-        raise ValueError(f"{error}; layout='BNHD' is for arrays of shape (B, N, H, d)") from None
+        hint = "; layout='BNHD' is for arrays of shape (B, N, H, d)" if str(error)[:2] in ("Q:", "K:", "V:", "O:") else ""
+        raise ValueError(f"{error}{hint}") from None
     if not all(x <= 1 for x in found.values()):
         raise AssertionError(said.value.decode())
     return said.value.decode()
