@@ -39,6 +39,9 @@ void lab_load(struct lab *lab)
 {
     lab->input = attention_input_load(&lab->o);
     lab->x = tensors_of(&lab->input, NULL, NULL);
+    const double pairs = (double)attention_rows(&lab->input.p) * (double)lab->input.p.Nk;
+    if (pairs > (double)SIZE_MAX)  // in a browser
+        options_fail("--n-q", "expected fewer query-key pairs: here a count has 32 bits");
 }
 
 void lab_choose(struct lab *lab, const char *usual)
