@@ -7,6 +7,7 @@
 #include "common/program/attention_load.h"
 #include "common/program/attention_report.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
