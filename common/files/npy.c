@@ -25,6 +25,11 @@ static const struct {
     [NPY_B1] = { "|b1", 1 }, [NPY_U1] = { "|u1", 1 }, [NPY_V2] = { "<V2", 2 },
 };
 
+static size_t npy_element_size(enum npy_type type)
+{
+    return types[type].size;
+}
+
 char *npy_shape_text(int dims, const size_t *shape, char *text, size_t size)
 {
     size_t used = (size_t)snprintf(text, size, "(");
@@ -36,6 +41,14 @@ char *npy_shape_text(int dims, const size_t *shape, char *text, size_t size)
 }
 
 // ---- the header: {'descr': '<f4', 'fortran_order': False, 'shape': (164, 32), } ------------------
+
+/* Refuses a header, quoting it at the unexpected character. */
+static bool unexpected(struct file_error *error, const char *expected, const char *at)
+{
+    const int length = (int)strcspn(at, "\n"), most = 50;
+    return file_refuse(error, "expected %s, found \"%.*s\"", expected,
+                       length < most ? length : most, at);
+}
 
 static bool take_type(const char *descr, struct npy *array, struct file_error *error)
 {
@@ -50,21 +63,24 @@ static bool take_type(const char *descr, struct npy *array, struct file_error *e
                        descr);
 }
 
-/* Parses "2, 3), }". Returns whether that is all, apart from blanks. */
-static bool take_shape(const char *at, struct npy *array)
+/*
+ * Parses the numbers of a shape, after its parenthesis. Returns the rest of the header; NULL if
+ * malformed.
+ */
+static const char *take_shape(const char *at, struct npy *array)
 {
-    int comma = 1, end = 0;
-    for (; *at != ')'; at += comma) {
+    bool comma = true;
+    for (at += strspn(at, " "); *at != ')'; at += strspn(at, " ")) {
         const size_t digits = strspn(at, "0123456789");
-        if (comma == 0 || digits < 1 || digits > 19 || array->dims == NPY_MAX_DIMS)
-            return false;
+        if (!comma || digits < 1 || digits > 19 || (digits > 1 && *at == '0') ||
+            array->dims == NPY_MAX_DIMS)
+            return NULL;
         array->shape[array->dims++] = strtoull(at, NULL, 10);
-        at += digits;
-        comma = 0;
-        sscanf(at, ", %n", &comma);
+        at += digits + strspn(at + digits, " ");
+        comma = *at == ',';
+        at += comma;
     }
-    sscanf(at, "), } %n", &end);
-    return end > 0 && !at[end] && (array->dims > 1 || (array->dims == 1 && comma > 0));
+    return array->dims > 1 || (array->dims == 1 && comma) ? at + 1 : NULL;
 }
 
 /* Computes the number of elements; refuses none, and more than memory could hold. */
@@ -84,18 +100,35 @@ static bool count_elements(struct npy *array, struct file_error *error)
     return true;
 }
 
-/* Fills in `array` from a header as NumPy writes it, except its data. */
-static bool parse_header(const char *text, struct npy *array, struct file_error *error)
+/* Fills in `array` from a header, except its data: the three keys once each, in any order. */
+static bool parse_header(const char *at, struct npy *array, struct file_error *error)
 {
     char descr[21] = "", order[6] = "";
-    int shape = 0;
-    sscanf(text, "{'descr': '%20[^']', 'fortran_order': %5[a-zA-Z], 'shape': (%n", descr, order,
-           &shape);
-    if (shape == 0 || !take_shape(text + shape, array))
-        return file_refuse(error,
-                           "expected a header like {'descr': '<f4', 'fortran_order': False, "
-                           "'shape': (2, 3), }, found \"%.90s\"",
-                           text);
+    int n = 0, comma = 1;
+    *array = (struct npy){ .dims = 0 };
+    sscanf(at, " {%n", &n);
+    for (at += n; n > 0 && comma > 0; at += comma) {
+        n = comma = 0;
+        if (!*descr)
+            sscanf(at, " %*1['\"]descr%*1['\"] : %*1['\"]%20[^'\"\n]%*1['\"]%n", descr, &n);
+        if (n == 0 && !*order)
+            sscanf(at, " %*1['\"]fortran_order%*1['\"] : %5[a-zA-Z]%n", order, &n);
+        if (n == 0 && array->dims == 0) {
+            sscanf(at, " %*1['\"]shape%*1['\"] : (%n", &n);
+            const char *const end = n > 0 ? take_shape(at + n, array) : at;
+            if (!end)
+                return unexpected(error, "a shape of 1 to 8 dimensions, like (2, 3) or (6,)",
+                                  at + n - 1);
+            n = (int)(end - at);
+        }
+        at += n;
+        sscanf(at, " ,%n", &comma);
+    }
+    int end = 0;
+    sscanf(at, " } %n", &end);
+    if (end == 0 || at[end] || !*descr || !*order || array->dims == 0)
+        return unexpected(
+            error, "a header like {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", at);
     if (strcmp(order, "False") != 0)
         return file_refuse(error, "expected C order (row after row), found fortran_order: %s",
                            order);
@@ -109,6 +142,8 @@ static bool read_header(FILE *file, struct npy *array, struct file_error *error)
     unsigned char start[START + 2] = { 0 };
     char text[MAX_HEADER + 1];
     size_t found = fread(start, 1, START, file);
+    if (found == 0)
+        return file_refuse(error, "expected a .npy file, found an empty file");
     if (memcmp(start, "PK\3\4", 4) == 0)
         return file_refuse(error, "expected a .npy file, found a zip archive, as .npz files are");
     if (found < START || memcmp(start, "\x93NUMPY", 6) != 0)
@@ -126,10 +161,9 @@ static bool read_header(FILE *file, struct npy *array, struct file_error *error)
     found = fread(text, 1, size, file);
     if (found < size)
         return file_refuse(error, "expected a header of %zu bytes, found %zu", size, found);
-    const size_t length = size > 0 && text[size - 1] == '\n' ? size - 1 : size;
-    text[length] = '\0';
-    for (const char *c = text; c < text + length; c++)
-        if (*c < ' ' || *c > '~')
+    text[size] = '\0';
+    for (const char *c = text; c < text + size; c++)
+        if ((*c < ' ' && *c != '\n') || *c > '~')
             return file_refuse(error, "expected a header of plain text, found the byte 0x%02X",
                                (unsigned char)*c);
     return parse_header(text, array, error);
@@ -138,7 +172,7 @@ static bool read_header(FILE *file, struct npy *array, struct file_error *error)
 /* The elements; the stream is at the first. */
 static bool read_data(FILE *file, struct npy *array, struct file_error *error)
 {
-    const size_t size = array->count * types[array->type].size;
+    const size_t size = array->count * npy_element_size(array->type);
     const long begin = ftell(file);
     if (begin < 0 || fseek(file, 0, SEEK_END) != 0)
         return file_refuse(error, "expected a file of known length, found: %s", strerror(errno));
@@ -187,27 +221,28 @@ void npy_free(struct npy *array)
     array->data = NULL;
 }
 
-static float float_at(const struct npy *array, size_t i)
-{
-    switch (array->type) {
-    case NPY_F2:
-        return dtype_number(DTYPE_F16, ((const uint16_t *)array->data)[i]);
-    case NPY_V2:
-        return dtype_number(DTYPE_BF16, ((const uint16_t *)array->data)[i]);
-    case NPY_F4:
-        return ((const float *)array->data)[i];
-    case NPY_F8:
-        return (float)((const double *)array->data)[i];
-    default:
-        return ((const uint8_t *)array->data)[i];
-    }
-}
-
 float *npy_floats(const struct npy *array)
 {
     float *floats = allocate(array->count, sizeof *floats, "an array from a file");
     for (size_t i = 0; i < array->count; i++)
-        floats[i] = float_at(array, i);
+        switch (array->type) {
+        case NPY_F2:
+            floats[i] = dtype_number(DTYPE_F16, ((const uint16_t *)array->data)[i]);
+            break;
+        case NPY_F4:
+            floats[i] = ((const float *)array->data)[i];
+            break;
+        case NPY_F8:
+            floats[i] = (float)((const double *)array->data)[i];
+            break;
+        case NPY_B1:
+        case NPY_U1:
+            floats[i] = ((const uint8_t *)array->data)[i];
+            break;
+        case NPY_V2:
+            floats[i] = dtype_number(DTYPE_BF16, ((const uint16_t *)array->data)[i]);
+            break;
+        }
     return floats;
 }
 
@@ -228,7 +263,7 @@ void npy_file_of(struct npy_file *file, enum npy_type type, int dims, const size
         text[length] = length + 1 < padded ? ' ' : '\n';
     text[START - 2] = (char)((length - START) % 256);
     text[START - 1] = (char)((length - START) / 256);
-    size_t size = types[type].size;
+    size_t size = npy_element_size(type);
     for (int k = 0; k < dims; k++)
         size *= shape[k];
     file->pieces[0] = (struct bytes){ file->header, (size_t)length };

@@ -110,16 +110,22 @@ TEST(npy, reads_every_type_in_every_version)
         }
 }
 
-TEST(npy, reads_shapes_of_1_to_8_dimensions)
+TEST(npy, takes_keys_in_any_order_and_any_blanks)
 {
     static const struct {
         const char *header;
         int dims;
         size_t shape[NPY_MAX_DIMS];
     } cases[] = {
-        { F4("(6,)"), 1, { 6 } },
-        { "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }          \n", 2, { 2, 3 } },
-        { F4("(1, 2, 1, 3, 1, 1, 1, 1)"), 8, { 1, 2, 1, 3, 1, 1, 1, 1 } },
+        { "{'shape': (2, 3), 'fortran_order': False, 'descr': '<f4'}", 2, { 2, 3 } },
+        { "{\"shape\":(2,3,),\"descr\":\"<f4\",\"fortran_order\":False}", 2, { 2, 3 } },
+        { "{ 'fortran_order' : False ,\n'descr' : '<f4' ,'shape' :( 2 , 3 , ) , } \n\n",
+          2,
+          { 2, 3 } },
+        { "{'descr': '<f4', 'fortran_order': False, 'shape': (6,), }          \n", 1, { 6 } },
+        { "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2, 1, 3, 1, 1, 1, 1), }",
+          8,
+          { 1, 2, 1, 3, 1, 1, 1, 1 } },
     };
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         struct npy array;
@@ -153,61 +159,30 @@ TEST(npy, refuses_each_other_type_by_name)
             "expected C order (row after row), found fortran_order: True");
 }
 
-TEST(npy, refuses_other_headers)
+TEST(npy, refuses_shapes_that_are_none)
 {
-    static const char *const headers[] = {
-        "",
-        " \n",
-        "{",
-        "{}",
-        "('descr', '<f4')",
-        HEADER("[('a', '<f4')]", "False", "(6,)"),
-        HEADER("4", "False", "(6,)"),
-        HEADER("''", "False", "(6,)"),
-        HEADER("'a name that is far too long for a type'", "False", "(6,)"),
-        HEADER("'<f4'", "0", "(6,)"),
-        HEADER("'<f4'", "Falsehood", "(6,)"),
-        F4("6"),
-        F4("[6]"),
-        F4("()"),
-        F4("(6)"),
-        F4("(-6,)"),
-        F4("(+6,)"),
-        F4("(,)"),
-        F4("(2,,3)"),
-        F4("(True, 6)"),
-        F4("(2 3)"),
-        F4("(6L,)"),
-        F4("(6.0,)"),
-        F4("(6, [3])"),
-        F4("(6,;3)"),
-        F4("(6, 3"),
-        F4("(1, 1, 1, 1, 1, 1, 1, 1, 6)"),
-        F4("(1e3, 2, 3"),
-        F4("(0x6,)"),
-        F4("(18446744073709551617, 6)"),
-        "{'fortran_order': False, 'shape': (6,)}",
-        "{'descr': '<f4', 'shape': (6,)}",
-        "{'descr': '<f4', 'fortran_order': False}",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (6,); }",
-        F4("(6,)") "and so on",
+    static const char *const shapes[] = {
+        "()",         "(6)",      "(-6,)",        "(+6,)",    "(06,)",
+        "(,)",        "(2,,3)",   "(True, 6)",    "(2 3)",    "(6L,)",
+        "(6.0,)",     "(6, [3])", "(6,;3)",       "(6, 3",    "(1, 1, 1, 1, 1, 1, 1, 1, 6)",
+        "(1e3, 2, 3", "(0x6,)",   "(None, 2, 3)", "(6\t, 2)", "(18446744073709551617, 6)",
     };
-    static const char expected[] =
-        "expected a header like {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }, "
-        "found \"";
-    for (size_t k = 0; k < sizeof headers / sizeof headers[0]; k++) {
+    for (size_t k = 0; k < sizeof shapes / sizeof shapes[0]; k++) {
+        char header[200];
         struct npy array;
         struct file_error error = { "" };
-        const struct image image = image_of(1 + (int)k % 3, headers[k], "", 0);
-        cr_assert(!read_image(&image, &array, &error), "accepted %s", headers[k]);
-        cr_assert(strncmp(error.text, expected, strlen(expected)) == 0 ||
-                      strstr(headers[k], "and so on"),
-                  "%s: said \"%s\"", headers[k], error.text);
+        snprintf(header, sizeof header, F4("%s"), shapes[k]);
+        const struct image image = image_of(1, header, "", 0);
+        const char *const expected = strchr(shapes[k], '\t')
+                                         ? "expected a header of plain text, found the byte 0x09"
+                                         : "expected a shape of 1 to 8 dimensions, like (2, 3) or "
+                                           "(6,), found \"(";
+        cr_assert(!read_image(&image, &array, &error), "accepted %s", shapes[k]);
+        cr_assert(strncmp(error.text, expected, strlen(expected)) == 0, "%s: said \"%s\"",
+                  shapes[k], error.text);
     }
-}
-
-TEST(npy, refuses_shapes_without_elements_and_too_large_ones)
-{
+    refuses(image_of(1, F4("(6)"), "", 0),
+            "expected a shape of 1 to 8 dimensions, like (2, 3) or (6,), found \"(6), }\"");
     refuses(image_of(1, F4("(0,)"), "", 0), "expected at least one element, found the shape (0,)");
     refuses(image_of(1, F4("(9999999999, 9999999999, 0)"), "", 0),
             "expected at least one element, found the shape (9999999999, 9999999999, 0)");
@@ -217,6 +192,59 @@ TEST(npy, refuses_shapes_without_elements_and_too_large_ones)
             "expected an array that fits in memory, found the shape (2305843009213693952,)");
     refuses(image_of(1, F4("(9223372036854775808, 2)"), "", 0),
             "expected an array that fits in memory, found the shape (9223372036854775808, 2)");
+}
+
+TEST(npy, refuses_what_is_no_such_dictionary)
+{
+    static const struct {
+        const char *header, *from;
+    } cases[] = {
+        { "", "" },
+        { " \n", " " },
+        { "('descr', '<f4')", "('descr', '<f4')" },
+        { "{", "" },
+        { "{}", "" },
+        { "{, }", " }" },
+        { HEADER("[('a', '<f4')]", "False", "(6,)"),
+          "'descr': [('a', '<f4')], 'fortran_order': False, '" },
+        { HEADER("4", "False", "(6,)"), "'descr': 4, 'fortran_order': False, 'shape': (6,)," },
+        { HEADER("''", "False", "(6,)"), "'descr': '', 'fortran_order': False, 'shape': (6,)" },
+        { HEADER("'a name that is far too long for a type'", "False", "(6,)"),
+          "'descr': 'a name that is far too long for a type'," },
+        { HEADER("'<f4'", "0", "(6,)"), " 'fortran_order': 0, 'shape': (6,), }" },
+        { HEADER("'<f4'", "Falsehood", "(6,)"), "hood, 'shape': (6,), }" },
+        { HEADER("'<f4'", "False", "6"), " 'shape': 6, }" },
+        { HEADER("'<f4'", "False", "[6]"), " 'shape': [6], }" },
+        { "{'fortran_order': False, 'shape': (6,)}", "" },
+        { "{'descr': '<f4', 'shape': (6,)}", "" },
+        { "{'descr': '<f4', 'fortran_order': False}", "" },
+        { "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False}",
+          " 'descr': '<f4', 'fortran_order': False}" },
+        { "{'shape': (6,), 'shape': (6,), 'descr': '<f4'}", " 'shape': (6,), 'descr': '<f4'}" },
+        { "{'x': 1}", "'x': 1}" },
+        { "{'shapes': (6,)}", "'shapes': (6,)}" },
+        { "{u'shape': (6,)}", "u'shape': (6,)}" },
+        { "{'sh\\x61pe': (6,)}", "'sh\\x61pe': (6,)}" },
+        { "{'shape' (6,)}", "'shape' (6,)}" },
+        { "{'shape': (6,); }", "; }" },
+        { "{'shape': (6,) 'descr': '<f4'}", " 'descr': '<f4'}" },
+        { "{'shape': (6,)", "" },
+        { "{'shape': (6,),, 'descr': '<f4'}", " 'descr': '<f4'}" },
+        { F4("(6,)") "and so on", " }" },
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        char message[240];
+        struct npy array;
+        struct file_error error = { "" };
+        const struct image image = image_of(2, cases[k].header, "", 0);
+        snprintf(message, sizeof message,
+                 "expected a header like {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), "
+                 "}, found \"%s",
+                 cases[k].from);
+        cr_assert(!read_image(&image, &array, &error), "accepted %s", cases[k].header);
+        cr_assert(strncmp(error.text, message, strlen(message)) == 0,
+                  "%s: said \"%s\" instead of \"%s\"", cases[k].header, error.text, message);
+    }
 }
 
 TEST(npy, refuses_bytes_that_are_no_text)
@@ -241,9 +269,9 @@ TEST(npy, refuses_a_header_length_that_lies)
     refuses(lying_image(1, header, length - 1, data, sizeof data),
             "expected 24 bytes of data, found 25");
     refuses(lying_image(1, header, length + 24, "                        ", 24),
-            "expected a header of plain text, found the byte 0x0A");
+            "expected 24 bytes of data, found 0");
     refuses(lying_image(1, header, length + 4, data, sizeof data),
-            "expected a header of plain text, found the byte 0x0A");
+            "expected a header of plain text, found the byte 0x00");
     refuses(lying_image(1, header, length + 25, data, sizeof data),
             "expected a header of 83 bytes, found 82");
     refuses(lying_image(1, header, 65535, data, sizeof data),
@@ -258,7 +286,7 @@ TEST(npy, takes_headers_of_up_to_10000_bytes)
 {
     char header[10002];
     memset(header, ' ', sizeof header);
-    memcpy(header, F4("(1,)"), strlen(F4("(1,)")) - 1);
+    memcpy(header, F4("(1,)"), strlen(F4("(1,)")));
     header[10000] = '\0';
     accepts(image_of(1, header, "1234", 4));
     header[10000] = ' ';
@@ -375,7 +403,7 @@ static void refuses_file(const char *name, const char *message)
 
 TEST(npy, refuses_what_is_no_file_that_can_be_read)
 {
-    refuses_file("/dev/null", "expected a .npy file, found something else");
+    refuses_file("/dev/null", "expected a .npy file, found an empty file");
     refuses_file("none", "expected a file that can be read, found: No such file or directory");
     refuses_file("", "expected a file that can be read, found: Is a directory");
     command_file("x.npy", "x", 1);
