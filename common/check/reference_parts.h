@@ -8,9 +8,6 @@
 
 double reference_dot(const float *a, const float *b, size_t n);
 
-const float *reference_query(const struct attention *p, const float *Q, size_t b, size_t h,
-                             size_t i);
-
 /* Where row j of K, or of V, begins for query head h: an index of elements. */
 size_t reference_key(const struct attention *p, size_t b, size_t h, size_t j);
 

@@ -8,6 +8,21 @@
 #include <math.h>
 #include <stdlib.h>
 
+void reference_softmax(const float *x, double *y, size_t rows, size_t cols)
+{
+    for (size_t i = 0; i < rows; i++) {
+        const float *xi = x + i * cols;
+        double *yi = y + i * cols;
+        double m = (double)-INFINITY, l = 0.0;
+        for (size_t j = 0; j < cols; j++)
+            m = fmax(m, (double)xi[j]);
+        for (size_t j = 0; j < cols; j++)
+            l += exp((double)xi[j] - m);
+        for (size_t j = 0; j < cols; j++)
+            yi[j] = exp((double)xi[j] - m) / l;
+    }
+}
+
 void rounding_softmax(const float *x, struct exact *y, size_t rows, size_t cols)
 {
     double *right = allocate(cols, sizeof *right, "the reference");
