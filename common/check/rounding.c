@@ -95,6 +95,7 @@ struct key rounding_key(const struct attention *p, const float *Q, const float *
     const struct dot dot = dot_of(Q + query * p->d, K + key * p->d, p->d);
     const double of_dot = rounding_of_sum(dot.x, dot.squares, p->d, p->dtype);
     struct key k = { .j = j,
+                     .Z = reference_dropout(p, b, h, i, j),
                      .dot = dot.x,
                      .score = score_of(p, b, h, i, j, dot.x),
                      .slope = (double)p->scale,
@@ -127,8 +128,16 @@ struct scores_of_query rounding_scores(const struct attention *p, const float *Q
             s.m = s.keys[k].score;
             s.of_m = s.keys[k].variance;
         }
-    for (size_t k = 0; k < s.n; k++)
-        s.l += exp(s.keys[k].score - s.m);
+    for (size_t k = 0; k < s.n; k++) {
+        s.keys[k].e = exp(s.keys[k].score - s.m);
+        s.l += s.keys[k].e;
+    }
+    for (struct key *k = s.keys; k < s.keys + s.n; k++) {
+        const double x = k->score - s.m;
+        k->P = k->e / s.l;
+        k->of_exponent = k->variance + square(RMS) * (square(x) + 1.5);
+        k->of_P = rounding_of_weight(x - log(s.l), k->of_exponent, s.of_m, 0.0);
+    }
     return s;
 }
 
@@ -140,208 +149,162 @@ double rounding_of_weight(double log_P, double variance, double of_m, double mos
 
 // ---- a row of O, and its lse --------------------------------------------------------------------
 
-/* By descending score; equal scores in the order of keys. */
 static int by_score(const void *a, const void *b)
 {
-    const struct ranked_key *x = a, *y = b;
+    const struct key *x = *(const struct key *const *)a, *y = *(const struct key *const *)b;
     return x->score != y->score ? (x->score < y->score) - (x->score > y->score)
-                                : (x->k > y->k) - (x->k < y->k);
+                                : (x->j > y->j) - (x->j < y->j);
 }
 
-struct ranked_key *rounding_by_score(const struct scores_of_query *s)
+const struct key **rounding_by_score(const struct scores_of_query *s)
 {
-    struct ranked_key *sorted = allocate(s->n, sizeof *sorted, "keys by their scores");
+    const struct key **const sorted = allocate(s->n, sizeof *sorted, "keys by their scores");
     for (size_t k = 0; k < s->n; k++)
-        sorted[k] = (struct ranked_key){ s->keys[k].score, k };
+        sorted[k] = &s->keys[k];
     qsort(sorted, s->n, sizeof *sorted, by_score);
     return sorted;
 }
 
-size_t rounding_near(const struct ranked_key *sorted, size_t n, double distance)
+size_t rounding_near(const struct key *const *sorted, size_t n, enum dtype type)
 {
+    const double distance = type == DTYPE_F32 ? 0.0 : ldexp(1.0, -dtype_digits(type) - 1);
     size_t near = 1;
-    while (near < n && sorted[0].score - sorted[near].score <= distance)
+    while (near < n && sorted[0]->score - sorted[near]->score <= distance)
         near++;
     return near;
 }
 
-double rounding_near_score(enum dtype type)
-{
-    return type == DTYPE_F32 ? 0.0 : ldexp(1.0, -dtype_digits(type) - 1);
-}
+/* An element of O, and sums over its keys. Z is dropout's factor. */
+struct column {
+    double O;            // the reference's
+    double squares;      // of (Z V)^2 times the variance of a key's independent roundings
+    double shared;       // of Z V times a weight's variance because of its score
+    double lost;         // of |Z V| times what does not average out
+    double value;        // of Z V over keys with equal scores
+    double near, apart;  // of `value` and of its square, over keys whose weights round alike
+    struct running sum;  // O, summed in the order of keys
+};
 
-/* A row of O, and sums over its keys for each column. Z is dropout's factor. */
 struct row {
     const struct attention *p;
     const float *V;
-    size_t b, h, i;
     struct scores_of_query s;
-    double *right;
-    double *squares;  // of (Z V)^2 times the variance of a key's independent roundings
-    double *shared;   // of Z V times a weight's variance because of its score
-    double *lost;     // of |Z V| times what does not average out
-    double *values;   // of Z V over keys with equal scores
-    double *near,
-        *apart;            // of `values` and of their squares, over keys whose weights round alike
-    struct running *sums;  // the row of O, summed in the order of keys
-    double all;            // `shared` for V = 1
+    struct column *columns;
+    double all;  // `shared` for V = 1
     double of_lse;
 };
 
-/* A weight P that n keys share. `variance`: of its exponent; of_score and of_stored: of P. */
-struct weight {
-    double P, variance, of_score, of_stored;
-    double lost;      // does not average out
-    double tiny;      // e^{x - m} may underflow to 0, sooner with a lagging m
-    double absorbed;  // a term below half an ulp of the sum may be lost
-};
-
-static struct weight weight_of(const struct row *r, const struct key *key, size_t n)
+/* n keys with this weight, and its error, count as one key. */
+static void add_weight(struct row *r, const struct key *key, size_t n)
 {
-    const enum dtype type = r->p->dtype;
-    const double x = key->score - r->s.m, e = exp(x), P = e / r->s.l;
-    const double variance = key->variance + square(RMS) * (square(x) + 1.5);
-    return (struct weight){
-        .P = P,
-        .variance = variance,
-        .of_score = rounding_of_weight(x - log(r->s.l), variance, r->s.of_m, 0.0),
-        .of_stored = type == DTYPE_F32 ? square(fmin(P, (double)FLT_MIN))
-                                       : rounding_of(e, type) / square(r->s.l),
-        .lost = 4.0 * U * P,
-        .tiny = fmin(e, type == DTYPE_F16 ? 0x1p-25 : 0x1p-110) / r->s.l,
-        .absorbed = e < U ? U * (double)n : 0.0,
-    };
+    const double of_weight = key->of_P * square((double)n);
+    r->all += of_weight;
+    r->of_lse += of_weight * fmax(1.0, key->of_exponent);
 }
 
-/* Adds the errors of key j: `variance` its own, of_score and `lost` those of its weight. */
-static void add_key(struct row *r, size_t j, double variance, double of_score, double lost)
+/* Adds the errors of a key: `variance` its own, of_P and `lost` those of its weight. */
+static void add_key(struct row *r, const struct key *key, double variance, double of_P, double lost)
 {
-    const struct attention *p = r->p;
-    const float *const v = r->V + j * p->d;
-    const double Z = reference_dropout(p, r->b, r->h, r->i, j);
-    double *restrict squares = r->squares, *restrict shared = r->shared, *restrict of = r->lost;
-    for (size_t c = 0; c < p->d; c++) {
-        const double value = Z * (double)v[c];
-        squares[c] += variance * value * value;
-        shared[c] += of_score * value;
-        of[c] += lost * fabs(value);
+    const float *const v = r->V + key->j * r->p->d;
+    for (size_t c = 0; c < r->p->d; c++) {
+        struct column *const column = &r->columns[c];
+        const double value = key->Z * (double)v[c];
+        column->squares += variance * value * value;
+        column->shared += of_P * value;
+        column->lost += lost * fabs(value);
+        column->value += value;
     }
 }
 
-/*
- * Adds n keys of equal score and sums their values. They share one weight and its error, so they
- * count as one key.
- */
-static void add_equal(struct row *r, const struct ranked_key *equal, size_t n)
+/* e^{x - m} may underflow to 0, sooner with a lagging m. */
+static double lost_to_underflow(const struct row *r, const struct key *key)
 {
-    const struct attention *p = r->p;
-    const struct weight w = weight_of(r, &r->s.keys[equal->k], n);
-    r->all += w.of_score * square((double)n);
-    r->of_lse += w.of_score * square((double)n) * fmax(1.0, w.variance);
-    for (size_t c = 0; c < p->d; c++)
-        r->values[c] = 0.0;
-    for (size_t k = 0; k < n; k++) {
-        const size_t j = r->s.keys[equal[k].k].j;
-        add_key(r, j, 0.0, w.of_score * (double)n, w.lost);
-        for (size_t c = 0; c < p->d; c++)
-            r->values[c] += reference_dropout(p, r->b, r->h, r->i, j) * (double)r->V[j * p->d + c];
-    }
-    for (size_t c = 0; c < p->d; c++) {
-        const double v = r->values[c], size = fabs(v);
-        r->squares[c] += w.of_score * v * v;
-        r->near[c] += v;
-        r->apart[c] += v * v;
-        r->lost[c] += fmax(w.tiny * size, fmin(w.P * size, w.absorbed * fabs(r->right[c])));
+    return fmin(key->e, r->p->dtype == DTYPE_F16 ? 0x1p-25 : 0x1p-110) / r->s.l;
+}
+
+/* Adds n keys of equal score. */
+static void add_equal(struct row *r, const struct key *const *equal, size_t n)
+{
+    const struct key *const key = equal[0];
+    const double tiny = lost_to_underflow(r, key);
+    const double absorbed =
+        key->e < U ? U * (double)n : 0.0;  // a term below half an ulp of the sum
+    add_weight(r, key, n);
+    for (struct column *c = r->columns; c < r->columns + r->p->d; c++)
+        c->value = 0.0;
+    for (size_t k = 0; k < n; k++)
+        add_key(r, equal[k], 0.0, key->of_P * (double)n, 4.0 * U * key->P);
+    for (struct column *c = r->columns; c < r->columns + r->p->d; c++) {
+        const double v = c->value, size = fabs(v);
+        c->squares += key->of_P * v * v;
+        c->near += v;
+        c->apart += v * v;
+        c->lost += fmax(tiny * size, fmin(key->P * size, absorbed * fabs(c->O)));
     }
 }
 
 /* Adds n keys whose scores are so close that their weights round alike. */
-static void add_near(struct row *r, const struct ranked_key *near, size_t n)
+static void add_near(struct row *r, const struct key *const *near, size_t n)
 {
-    const struct weight w = weight_of(r, &r->s.keys[near->k], 1);
-    if (n == 1 && w.absorbed == 0.0) {
-        r->all += w.of_score;
-        r->of_lse += w.of_score * fmax(1.0, w.variance);
-        add_key(r, r->s.keys[near->k].j, w.of_score + w.of_stored, w.of_score, w.lost + w.tiny);
+    const enum dtype type = r->p->dtype;
+    const struct key *const key = near[0];
+    const double of_stored = type == DTYPE_F32 ? square(fmin(key->P, (double)FLT_MIN))
+                                               : rounding_of(key->e, type) / square(r->s.l);
+    if (n == 1 && !(key->e < U)) {
+        add_weight(r, key, 1);
+        add_key(r, key, key->of_P + of_stored, key->of_P,
+                4.0 * U * key->P + lost_to_underflow(r, key));
         return;
     }
-    for (size_t c = 0; c < r->p->d; c++)
-        r->near[c] = r->apart[c] = 0.0;
+    for (struct column *c = r->columns; c < r->columns + r->p->d; c++)
+        c->near = c->apart = 0.0;
     for (size_t k = 0, equal; k < n; k += equal) {
-        equal = rounding_near(near + k, n - k, 0.0);
+        equal = rounding_near(near + k, n - k, DTYPE_F32);
         add_equal(r, near + k, equal);
     }
-    for (size_t c = 0; c < r->p->d; c++)
-        r->squares[c] += w.of_stored * fmax(square(r->near[c]), r->apart[c]);
-}
-
-/* O as a program computes it that adds key after key. */
-static void sum_in_order(struct row *r)
-{
-    const struct attention *p = r->p;
-    for (size_t k = 0; k < r->s.n; k++) {
-        const struct key *const key = &r->s.keys[k];
-        const double Z = reference_dropout(p, r->b, r->h, r->i, key->j);
-        const double weight = Z * exp(key->score - r->s.m) / r->s.l;
-        const float *const v = r->V + key->j * p->d;
-        for (size_t c = 0; c < p->d; c++)
-            running_add(&r->sums[c], weight * (double)v[c]);
-    }
+    for (struct column *c = r->columns; c < r->columns + r->p->d; c++)
+        c->squares += of_stored * fmax(square(c->near), c->apart);
 }
 
 void rounding_forward_row(const struct attention *p, const float *Q, const float *K, const float *V,
                           size_t b, size_t h, size_t i, struct exact *O_i, struct exact *lse_i)
 {
     const size_t d = p->d;
-    double *sums = allocate(7 * d, sizeof *sums, "sums over a row"), lse;
+    double lse, *const O = allocate(d, sizeof *O, "a row of the reference's O");
     struct row r = { .p = p,
                      .V = V + (b * p->Hkv + kv_head(p, h)) * p->Nk * d,
-                     .b = b,
-                     .h = h,
-                     .i = i,
                      .s = rounding_scores(p, Q, K, b, h, i),
-                     .right = sums,
-                     .squares = sums + d,
-                     .shared = sums + 2 * d,
-                     .lost = sums + 3 * d,
-                     .values = sums + 4 * d,
-                     .near = sums + 5 * d,
-                     .apart = sums + 6 * d,
-                     .sums = allocate(d, sizeof *r.sums, "sums over a row") };
-    struct ranked_key *const sorted = rounding_by_score(&r.s);
-    for (size_t c = 0; c < 7 * d; c++)
-        sums[c] = 0.0;
+                     .columns = allocate(d, sizeof *r.columns, "sums over a row") };
+    const size_t n = r.s.n;
+    const struct key **const sorted = rounding_by_score(&r.s);
+    reference_forward_row(p, Q, K, V, b, h, i, O, &lse);
     for (size_t c = 0; c < d; c++)
-        r.sums[c] = (struct running){ 0.0, 0.0, 0.0 };
-    sum_in_order(&r);
-    reference_forward_row(p, Q, K, V, b, h, i, r.right, &lse);
-    for (size_t k = 0, n; k < r.s.n; k += n) {
-        n = rounding_near(sorted + k, r.s.n - k, rounding_near_score(p->dtype));
-        add_near(&r, sorted + k, n);
+        r.columns[c] = (struct column){ .O = O[c] };
+    for (const struct key *k = r.s.keys; k < r.s.keys + n; k++)
+        for (size_t c = 0; c < d; c++)
+            running_add(&r.columns[c].sum, k->Z * k->e / r.s.l * (double)r.V[k->j * d + c]);
+    for (size_t k = 0, near; k < n; k += near) {
+        near = rounding_near(sorted + k, n - k, p->dtype);
+        add_near(&r, sorted + k, near);
     }
-    const double of_l = rounding_of_sum(1.0, 0.0, r.s.n, DTYPE_F32);
-    for (size_t c = 0; c < d; c++) {
-        const double O = r.right[c];
+    const double of_l = rounding_of_sum(1.0, 0.0, n, DTYPE_F32);
+    for (const struct column *c = r.columns; c < r.columns + d; c++) {
         // the expanded square of P (V - O)
-        const double of_weights = r.squares[c] - 2.0 * O * r.shared[c] + O * O * r.all;
-        O_i[c] = rounding_stored(
-            (struct exact){
-                .value = O,
-                .sigma = sqrt(fmax(of_weights, 0.0) + of_l * square(O) +
-                              rounding_of_running(O, &r.sums[c], r.s.n, p->dtype)),
-                .bias = rounding_bias(O, r.s.n, p->dtype) + r.lost[c],
-            },
-            p->dtype);
+        const double of_weights = c->squares - 2.0 * c->O * c->shared + c->O * c->O * r.all;
+        const double sigma = sqrt(fmax(of_weights, 0.0) + of_l * square(c->O) +
+                                  rounding_of_running(c->O, &c->sum, n, p->dtype));
+        const double bias = rounding_bias(c->O, n, p->dtype) + c->lost;
+        *O_i++ = rounding_stored((struct exact){ c->O, sigma, bias }, p->dtype);
     }
     if (lse_i)
         *lse_i = (struct exact){
             .value = lse,
             .sigma =
                 sqrt(r.of_lse + of_l + square(RMS) * (2.0 * square(lse) + square(r.s.m) + 1.0)),
-            .bias = rounding_lost(r.s.n) + 4.0 * U * fmax(1.0, fabs(lse)),
+            .bias = rounding_lost(n) + 4.0 * U * fmax(1.0, fabs(lse)),
         };
-    free(sums);
-    free(r.sums);
+    free(r.columns);
+    free(O);
     free(sorted);
     free(r.s.keys);
 }

@@ -79,10 +79,13 @@ static size_t key_row(const struct attention *p, size_t b, size_t h, size_t j)
     return (b * p->Hkv + kv_head(p, h)) * p->Nk + j;
 }
 
-static struct pair pair_of(const struct attention *p, const struct key *key, struct dot dP,
-                           double Z, double D, double lse, const struct pairs *shared)
+static struct pair pair_of(const struct attention *p, const struct key *key, double D, double lse,
+                           const struct pairs *shared)
 {
     const bool is_f32 = p->dtype == DTYPE_F32;
+    const struct dot dP = key->dP;
+    const double Z = key->Z,
+                 least = (double)FLT_MIN;  // smaller numbers have fewer digits, or vanish
     const double P = exp(key->score - lse), dS = P * (dP.x - D), weight = P * Z;
     // S - lse is rounded at the size of both, and P is its exponential
     const double of_exponent =
@@ -90,7 +93,7 @@ static struct pair pair_of(const struct attention *p, const struct key *key, str
     // P may exceed 1 here, if lse is far off.
     const double of_P = rounding_of_weight(key->score - lse, key->variance + of_exponent,
                                            shared->of_lse, log((double)FLT_MAX)) +
-                        square(fmin(P, (double)FLT_MIN));
+                        square(fmin(P, least));
     const double of_dP = rounding_of_sum(dP.x, dP.squares, p->d, p->dtype);
     const double of_difference = of_dP + square(RMS) * (2.0 * square(dP.x) + square(D));
     // P is rounded before or after dropout's factor; small float16 lose more before
@@ -98,8 +101,6 @@ static struct pair pair_of(const struct attention *p, const struct key *key, str
     stored_add(&before, stored_as(P, p->dtype), Z);
     struct stored stored_gradient = { 0.0, 0.0 };
     stored_add(&stored_gradient, stored_as(dS, p->dtype), key->slope);
-    // Subnormal numbers have fewer digits, or vanish.
-    const double least = (double)FLT_MIN;
     return (struct pair){
         .j = key->j,
         .weight = weight,
@@ -111,7 +112,7 @@ static struct pair pair_of(const struct attention *p, const struct key *key, str
         .by_D = key->slope * P,
         .lost_weight = (4.0 * U + shared->lost) * weight + Z * fmin(P, least),
         .lost_gradient = fabs(key->slope) * (4.0 * U * fabs(dS) + fmin(fabs(dS), least) +
-                                             fmin(P, (double)FLT_MIN) * fabs(dP.x - D) +
+                                             fmin(P, least) * fabs(dP.x - D) +
                                              shared->lost * (fabs(dS) + P * fabs(D))),
         .stored_weight = stored_variance(before) > stored_variance(after) ? before : after,
         .stored_gradient = stored_gradient,
@@ -190,22 +191,20 @@ static void element_add(struct element *O, double term)
  * The variance of D because of weights stored in 16 bits: nearly equal ones round alike. In float32
  * the sum l of equal weights may lose half an ulp at each addition: *lost, relative to l.
  */
-static double of_near_weights(const struct scores_of_query *s, const struct dot *dP,
-                              enum dtype type, double *lost)
+static double of_near_weights(const struct scores_of_query *s, enum dtype type, double *lost)
 {
-    struct ranked_key *const sorted = rounding_by_score(s);
+    const struct key **const sorted = rounding_by_score(s);
     double variance = 0.0;
     size_t equal = 0;
     for (size_t first = 0, n; first < s->n; first += n) {
         double sum = 0.0, squares = 0.0;
-        n = rounding_near(sorted + first, s->n - first, rounding_near_score(type));
+        n = rounding_near(sorted + first, s->n - first, type);
         equal += n > 1 ? n : 0;
         for (size_t k = first; k < first + n; k++) {
-            sum += dP[sorted[k].k].x;
-            squares += square(dP[sorted[k].k].x);
+            sum += sorted[k]->dP.x;
+            squares += square(sorted[k]->dP.x);
         }
-        variance += rounding_of(exp(sorted[first].score - s->m), type) / square(s->l) *
-                    fmax(square(sum), squares);
+        variance += rounding_of(sorted[first]->e, type) / square(s->l) * fmax(square(sum), squares);
     }
     free(sorted);
     *lost =
@@ -217,21 +216,17 @@ static double of_near_weights(const struct scores_of_query *s, const struct dot 
  * The variance of D = dO O for a stored O: the errors of its weights and elements. *stored is D's
  * change by storing O in 16 bits.
  */
-static double of_D(const struct attention *p, const struct scores_of_query *s, const struct dot *dP,
-                   const float *dO_i, const struct element *O, double D, struct stored *stored)
+static double of_D(const struct attention *p, const struct scores_of_query *s, const float *dO_i,
+                   const struct element *O, double D, struct stored *stored)
 {
-    double lost, variance = of_near_weights(s, dP, p->dtype, &lost);
+    double lost, variance = of_near_weights(s, p->dtype, &lost);
     variance += rounding_of_sum(1.0, 0.0, s->n, DTYPE_F32) * square(D);  // of l
     lost *= fabs(D);
-    for (size_t k = 0; k < s->n; k++) {
-        const double log_e = s->keys[k].score - s->m, e = exp(log_e), P = e / s->l;
-        const double of_exp = square(RMS) * (square(log_e) + 1.5);
-        variance +=
-            rounding_of_weight(log_e - log(s->l), s->keys[k].variance + of_exp, s->of_m, 0.0) *
-            square(dP[k].x - D);
-        lost += fmin(P, (double)FLT_MIN) * fabs(dP[k].x - D);
-        if (p->dtype == DTYPE_F16 && e < 0x1p-25)
-            lost += P * fabs(dP[k].x);
+    for (const struct key *k = s->keys; k < s->keys + s->n; k++) {
+        variance += k->of_P * square(k->dP.x - D);
+        lost += fmin(k->P, (double)FLT_MIN) * fabs(k->dP.x - D);
+        if (p->dtype == DTYPE_F16 && k->e < 0x1p-25)
+            lost += k->P * fabs(k->dP.x);
     }
     // Equal columns of V make equal elements with equal errors.
     float *elements = allocate(p->d, sizeof *elements, "a row of O");
@@ -265,7 +260,7 @@ static double lost_of(const struct scores_of_query *s)
 {
     float l = 0.0f;
     for (size_t k = 0; k < s->n; k++)
-        l += (float)exp(s->keys[k].score - s->m);
+        l += (float)s->keys[k].e;
     const double lost = fabs((double)l - s->l) / s->l;
     const bool at_random = lost <= 4.0 * sqrt(rounding_of_sum(1.0, 0.0, s->n, DTYPE_F32));
     return at_random ? 0.0 : fmin(2.0 * lost, rounding_lost(s->n));
@@ -275,8 +270,8 @@ static struct pairs pairs_of(const struct attention *p, const float *Q, const fl
                              const float *V, const float *dO, size_t b, size_t h, size_t i)
 {
     const float *const dO_i = dO + ((b * p->H + h) * p->Nq + i) * p->d;
+    const float *const V_head = V + (b * p->Hkv + kv_head(p, h)) * p->Nk * p->d;
     struct scores_of_query s = rounding_scores(p, Q, K, b, h, i);
-    struct dot *dP = allocate(s.n, sizeof *dP, "a row of dP");
     struct element *O_i = allocate(p->d, sizeof *O_i, "a row of O");
     double D = 0.0;
     struct pairs pairs = { .of = allocate(s.n, sizeof *pairs.of, "the pairs of a query"),
@@ -291,26 +286,22 @@ static struct pairs pairs_of(const struct attention *p, const float *Q, const fl
     // l's sum; two roundings of lse, m + log l and a change of base; those of m and log l
     pairs.of_lse = rounding_of_sum(1.0, 0.0, s.n, DTYPE_F32) +
                    square(RMS) * (2.0 * square(lse) + square(s.m) + 1.0);
-    for (size_t k = 0; k < s.n; k++) {
-        const size_t j = s.keys[k].j;
-        const float *const v = V + key_row(p, b, h, j) * p->d;
-        const double Z = reference_dropout(p, b, h, i, j), P = exp(s.keys[k].score - s.m) / s.l;
-        dP[k] = dot_of(dO_i, v, p->d);
-        dP[k].x *= Z;
-        dP[k].squares *= Z * Z;
-        D += P * dP[k].x;
+    for (struct key *k = s.keys; k < s.keys + s.n; k++) {
+        const float *const v = V_head + k->j * p->d;
+        k->dP = dot_of(dO_i, v, p->d);
+        k->dP.x *= k->Z;
+        k->dP.squares *= k->Z * k->Z;
+        D += k->P * k->dP.x;
         // unlike a weight, lse may be off by all that its scores are off by: undoes the limit of 1
-        pairs.of_lse += rounding_of_weight(s.keys[k].score - lse, s.keys[k].variance, s.of_m, 0.0) *
-                        fmax(1.0, s.keys[k].variance);
+        pairs.of_lse +=
+            rounding_of_weight(k->score - lse, k->variance, s.of_m, 0.0) * fmax(1.0, k->variance);
         for (size_t c = 0; c < p->d; c++)
-            element_add(&O_i[c], P * Z * (double)v[c]);
+            element_add(&O_i[c], k->P * k->Z * (double)v[c]);
     }
-    pairs.of_D = of_D(p, &s, dP, dO_i, O_i, D, &pairs.stored_D);
+    pairs.of_D = of_D(p, &s, dO_i, O_i, D, &pairs.stored_D);
     for (size_t k = 0; k < s.n; k++)
-        pairs.of[k] = pair_of(p, &s.keys[k], dP[k], reference_dropout(p, b, h, i, s.keys[k].j), D,
-                              lse, &pairs);
+        pairs.of[k] = pair_of(p, &s.keys[k], D, lse, &pairs);
     free(O_i);
-    free(dP);
     free(s.keys);
     return pairs;
 }

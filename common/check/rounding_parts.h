@@ -57,18 +57,20 @@ struct dot {
 };
 struct dot dot_of(const float *a, const float *b, size_t d);
 
-/* A visible key: its score, the score's variance, and its slope, d score / d dot. */
+/*
+ * A visible key: its score, the score's variance, its slope d score / d dot, and dropout's factor
+ * Z. rounding_scores adds the weight's exponential e = e^{score - m}, P = e / l, the variance of
+ * the exponential's argument and, because of it, of P.
+ */
 struct key {
     size_t j;
-    double score, variance, dot, slope, of_slope;
+    double Z, score, variance, dot, slope, of_slope, e, P, of_exponent, of_P;
+    struct dot dP;  // for the gradients
 };
 struct key rounding_key(const struct attention *p, const float *Q, const float *K, size_t b,
                         size_t h, size_t i, size_t j);
 
-/*
- * A query's scores, their m and l, and the variance of m. Weights are e^{score - m} / l. free()
- * keys.
- */
+/* A query's keys in their order, their m and l, and the variance of m; free() keys. */
 struct scores_of_query {
     struct key *keys;
     size_t n;
@@ -77,18 +79,14 @@ struct scores_of_query {
 struct scores_of_query rounding_scores(const struct attention *p, const float *Q, const float *K,
                                        size_t b, size_t h, size_t i);
 
-/* The keys by descending score, k their index in keys[]; free() the array. */
-struct ranked_key {
-    double score;
-    size_t k;
-};
-struct ranked_key *rounding_by_score(const struct scores_of_query *s);
+/* The keys by descending score, equal ones in their order; free() the array. */
+const struct key **rounding_by_score(const struct scores_of_query *s);
 
-/* The number of keys, of n sorted ones, whose score is within `distance` of the first one's. */
-size_t rounding_near(const struct ranked_key *sorted, size_t n, double distance);
-
-/* Weights of scores within this distance round alike. In float32 they are not rounded again. */
-double rounding_near_score(enum dtype type);
+/*
+ * The number of keys, of n sorted ones, whose weights round like the first one's. In float32,
+ * where weights are not rounded again: whose scores are equal.
+ */
+size_t rounding_near(const struct key *const *sorted, size_t n, enum dtype type);
 
 /*
  * A weight e^log_P with this variance of its score and `of_m` of the maximum. An error above 1 may
