@@ -7,7 +7,7 @@
 #include "07_backward/steps/forward.h"
 #include "07_backward/steps/steps.h"
 #include "common/check/reference.h"
-#include "common/check/tolerance.h"
+#include "common/check/gradient_check.h"
 #include "common/cpu/memory.h"
 #include "common/problem/random.h"
 

@@ -1,7 +1,7 @@
 #include "07_backward/steps/train.h"
 
 #include "07_backward/steps/steps.h"
-#include "common/check/tolerance.h"
+#include "common/check/gradient_check.h"
 #include "common/cpu/memory.h"
 #include "common/cpu/threads.h"
 #include "common/measure/progress.h"

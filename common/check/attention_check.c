@@ -80,33 +80,23 @@ float *attention_check_rows(const struct attention_check *check, const float *wh
     return rows_copied(check->rows, check->count, whole, length);
 }
 
-static struct axes axes_of_output(const struct attention_check *check)
-{
-    return (struct axes){ 4, check->shape, "b, h, i, c", check->rows, check->shape[3] };
-}
-
-struct comparison attention_check_output(const struct attention_check *check, const float *O)
-{
-    return compare_heads(axes_of_output(check), check->count, "double reference", O, check->O);
-}
-
 struct attention_verdict attention_verdict_of(const struct attention_check *check, const float *O,
                                               const float *lse, const char *name,
                                               const float *before)
 {
+    const size_t count = check->count, d = check->shape[3];
+    const struct axes of_O = { 4, check->shape, "b, h, i, c", check->rows, d };
     const struct axes of_lse = { 3, check->shape, "b, h, i", check->rows, 1 };
-    const size_t count = check->count;
-    struct attention_verdict v = { .reference = attention_check_output(check, O),
-                                   .left_out = count,
-                                   .right = true };
+    struct attention_verdict v = { .left_out = count, .right = true };
+    compare_heads(of_O, count, "double reference", O, check->O, NULL, &v.reference, NULL);
     if (lse)
-        v.lse = compare_heads(of_lse, count, "its lse", lse, check->lse);
+        compare_heads(of_lse, count, "its lse", lse, check->lse, NULL, &v.lse, NULL);
     if (check->other)
-        compare_with_stage(axes_of_output(check), count, check->other_name, O, check->O,
-                           check->other, &v.other, &v.from_other);
+        compare_heads(of_O, count, check->other_name, O, check->O, check->other, &v.other,
+                      &v.from_other);
     if (before)
-        v.left_out = compare_with_stage(axes_of_output(check), count, name, O, check->O, before,
-                                        &v.previous, &v.from_previous);
+        v.left_out =
+            compare_heads(of_O, count, name, O, check->O, before, &v.previous, &v.from_previous);
     const struct comparison *const all[] = { &v.reference, &v.lse, &v.other, &v.previous };
     for (size_t k = 0; k < sizeof all / sizeof all[0]; k++)
         v.right &= !all[k]->with || is_explained(all[k]->difference);

@@ -31,9 +31,6 @@ static const double ATTENTION_CHECK_ALL = 4e9;
 struct attention_check attention_check_begin(const struct attention_input *input, bool all);
 void attention_check_end(struct attention_check *check);
 
-/* The worst head's comparison with the reference. O has the checked rows only: (count, d). */
-struct comparison attention_check_output(const struct attention_check *check, const float *O);
-
 /* The largest errors; NaN if an element mismatches (tolerance.h). */
 struct attention_errors {
     double reference, other, previous;

@@ -43,6 +43,9 @@ struct gradient_verdict gradient_verdict_of(const struct gradient_check *check,
 /* Frees the verdict and returns the largest of all errors. */
 struct attention_errors gradient_verdict_end(struct gradient_verdict *v);
 
+/* The larger of two errors; NaN is the largest. */
+double larger_error(double a, double b);
+
 /* Both at once. */
 struct attention_errors gradient_check_errors(const struct gradient_check *check,
                                               float *const got[GRADIENTS],

@@ -51,11 +51,6 @@ static double record_element(struct difference *d, size_t k, float got, struct e
     return error <= expected.bias ? 0.0 : (error - expected.bias) / expected.sigma;
 }
 
-double larger_error(double a, double b)
-{
-    return isnan(a) || a >= b ? a : b;
-}
-
 /*
  * Compares the root mean square of n independent z, with sum of squares `squares`, with its
  * limit.
@@ -77,44 +72,47 @@ static bool is_new(const struct exact *expected, size_t i, size_t cols)
     return false;
 }
 
+/* z of some elements: the sum of its squares, and the largest, at index `at`. */
+struct errors {
+    double squares, most;
+    size_t at;
+};
+
+static void errors_add(struct errors *e, double squares, double z, size_t at)
+{
+    e->squares += squares;
+    if (!(z <= e->most))
+        e->most = z, e->at = at;
+}
+
 struct difference difference_between(const float *got, const struct exact *expected, size_t rows,
                                      size_t cols)
 {
     struct difference d = { .max_abs = 0.0 };
-    double *columns = allocate(cols, sizeof *columns, "sums over columns"), head = 0.0, most = 0.0;
-    double *most_of = allocate(cols, sizeof *most_of, "the largest errors of columns");
-    size_t *at = allocate(cols, sizeof *at, "their places"), distinct = 0, farthest = 0;
+    struct errors *columns = allocate(cols, sizeof *columns, "sums over columns"), head = { 0 };
+    size_t distinct = 0;
     for (size_t c = 0; c < cols; c++)
-        columns[c] = most_of[c] = 0.0, at[c] = c;
+        columns[c] = (struct errors){ .at = c };
     for (size_t i = 0; i < rows; i++) {
-        double row = 0.0, most_of_row = 0.0;
-        size_t in_row = i * cols;
+        struct errors row = { .at = i * cols };
         distinct += is_new(expected, i, cols);
         for (size_t c = 0; c < cols; c++) {
             const size_t k = i * cols + c;
             const double z = record_element(&d, k, got[k], expected[k]);
-            row += z * z;
-            columns[c] += z * z;
-            if (!(z <= most_of_row))
-                most_of_row = z, in_row = k;
-            if (!(z <= most_of[c]))
-                most_of[c] = z, at[c] = k;
+            errors_add(&row, z * z, z, k);
+            errors_add(&columns[c], z * z, z, k);
         }
-        head += row;
-        if (!(most_of_row <= most))
-            most = most_of_row, farthest = in_row;
-        measure(&d, OF_ROW, row, cols, in_row);
+        errors_add(&head, row.squares, row.most, row.at);
+        measure(&d, OF_ROW, row.squares, cols, row.at);
     }
     // Equal rows count once. With one distinct row a column is no more than an element, and a head
     // no more than a row.
     const double part = (double)distinct / (double)rows;
     for (size_t c = 0; c < (distinct > 1 ? cols : 0); c++)
-        measure(&d, OF_COLUMN, part * columns[c], distinct, at[c]);
+        measure(&d, OF_COLUMN, part * columns[c].squares, distinct, columns[c].at);
     if (distinct > 1)
-        measure(&d, OF_HEAD, part * head, distinct * cols, farthest);
+        measure(&d, OF_HEAD, part * head.squares, distinct * cols, head.at);
     free(columns);
-    free(most_of);
-    free(at);
     return d;
 }
 
@@ -139,38 +137,14 @@ double comparison_error(const struct comparison *c)
     return c->difference.mismatched ? (double)NAN : c->difference.max_abs;
 }
 
-/* The number of rows, from number `first` on, that are in its head. */
-static size_t rows_of_head(const struct axes *axes, size_t first, size_t count)
+/* How many of the first `count` rows are in the first one's head. */
+static size_t rows_of_head(const struct axes *axes, size_t count)
 {
     const size_t N = axes->shape[2];
     size_t n = 1;
-    while (first + n < count && axes->rows[first + n] / N == axes->rows[first] / N)
+    while (n < count && axes->rows[n] / N == axes->rows[0] / N)
         n++;
     return n;
-}
-
-static void compare_head(struct comparison *worst, struct axes axes, size_t first, size_t rows,
-                         const char *with, const float *got, const struct exact *expected)
-{
-    const size_t cols = axes.row_length, from = first * cols;
-    axes.rows += first;
-    comparison_keep_worse(worst, (struct comparison){ .with = with,
-                                                      .got = got + from,
-                                                      .expected = expected + from,
-                                                      .difference = difference_between(
-                                                          got + from, expected + from, rows, cols),
-                                                      .axes = axes });
-}
-
-struct comparison compare_heads(struct axes axes, size_t count, const char *with, const float *got,
-                                const struct exact *expected)
-{
-    struct comparison worst = { .with = NULL };
-    for (size_t first = 0, rows; first < count; first += rows) {
-        rows = rows_of_head(&axes, first, count);
-        compare_head(&worst, axes, first, rows, with, got, expected);
-    }
-    return worst;
 }
 
 struct exact rounding_between(struct exact exact, float other)
@@ -178,36 +152,43 @@ struct exact rounding_between(struct exact exact, float other)
     return (struct exact){ (double)other, sqrt(2.0) * exact.sigma, 2.0 * exact.bias };
 }
 
-size_t compare_with_stage(struct axes axes, size_t count, const char *with, const float *got,
-                          const struct exact *expected, const float *stage,
-                          struct comparison *worst, struct exact **given)
+size_t compare_heads(struct axes axes, size_t count, const char *with, const float *got,
+                     const struct exact *expected, const float *stage, struct comparison *worst,
+                     struct exact **given)
 {
     const size_t cols = axes.row_length;
+    const struct exact *right = expected;
     size_t left_out = 0;
-    *given = allocate(count * cols, sizeof **given, "what is expected given another stage");
-    for (size_t first = 0, rows; first < count; first += rows) {
+    if (stage)
+        right = *given = allocate(count * cols, sizeof **given, "what is expected of a stage");
+    for (size_t k = 0; k < (stage ? count * cols : 0); k++)
+        (*given)[k] = rounding_between(expected[k], stage[k]);
+    for (size_t first = 0, rows; first < count; first += rows, axes.rows += rows) {
         const size_t from = first * cols;
-        rows = rows_of_head(&axes, first, count);
-        if (!is_explained(difference_between(stage + from, expected + from, rows, cols))) {
+        rows = rows_of_head(&axes, count - first);
+        if (stage && !is_explained(difference_between(stage + from, expected + from, rows, cols)))
             left_out += rows;
-            continue;
-        }
-        for (size_t k = from; k < from + rows * cols; k++)
-            (*given)[k] = rounding_between(expected[k], stage[k]);
-        compare_head(worst, axes, first, rows, with, got, *given);
+        else
+            comparison_keep_worse(
+                worst, (struct comparison){
+                           .with = with,
+                           .got = got + from,
+                           .expected = right + from,
+                           .difference = difference_between(got + from, right + from, rows, cols),
+                           .axes = axes });
     }
     return left_out;
 }
 
 char *coordinates_of(size_t index, int dims, const size_t *shape, char *text, size_t size)
 {
-    size_t coordinate[8] = { 0 };
-    for (int k = dims - 1; k >= 0; k--) {
-        coordinate[k] = index % shape[k];
-        index /= shape[k];
+    size_t used = 0, below = 1;  // elements for each step of the coordinate
+    for (int k = 0; k < dims; k++)
+        below *= shape[k];
+    for (int k = 0; k < dims && used < size; k++) {
+        below /= shape[k];
+        used += (size_t)snprintf(text + used, size - used, k ? ", %zu" : "%zu",
+                                 index / below % shape[k]);
     }
-    size_t used = 0;
-    for (int k = 0; k < dims && used < size; k++)
-        used += (size_t)snprintf(text + used, size - used, k ? ", %zu" : "%zu", coordinate[k]);
     return text;
 }

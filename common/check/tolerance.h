@@ -41,9 +41,6 @@ struct difference {
     enum extent extent;  // of `explained`
 };
 
-/* The larger of two errors; NaN is the largest. */
-double larger_error(double a, double b);
-
 /*
  * A head, or a part of it: `rows` rows of `cols` elements. NaN equals NaN, an infinity equals
  * itself; other non-finite values mismatch.
@@ -81,20 +78,18 @@ void comparison_keep_worse(struct comparison *worst, struct comparison c);
 /* Its largest error; NaN if an element mismatches, 0 if nothing was compared. */
 double comparison_error(const struct comparison *c);
 
-/* The worst head of some rows of an array: axes.rows has their `count` numbers. */
-struct comparison compare_heads(struct axes axes, size_t count, const char *with, const float *got,
-                                const struct exact *expected);
-
 /* The expected value given another result, `other`, that should be equal: both are rounded. */
 struct exact rounding_between(struct exact exact, float other);
 
 /*
- * The same against what is expected given another result, `stage`, which goes into a new *given.
- * Leaves out heads that `stage` has wrong or never wrote; returns how many rows these have.
+ * Compares some rows of an array, axes.rows with their `count` numbers, and keeps the worst head in
+ * *worst. With a `stage`, unless it is NULL: against what is expected given its result, which goes
+ * into a new *given. Leaves out heads that `stage` has wrong or never wrote; returns how many rows
+ * these have.
  */
-size_t compare_with_stage(struct axes axes, size_t count, const char *with, const float *got,
-                          const struct exact *expected, const float *stage,
-                          struct comparison *worst, struct exact **given);
+size_t compare_heads(struct axes axes, size_t count, const char *with, const float *got,
+                     const struct exact *expected, const float *stage, struct comparison *worst,
+                     struct exact **given);
 
 /* "81, 3": the coordinates of element `index` of an array of this shape; returns `text`. */
 char *coordinates_of(size_t index, int dims, const size_t *shape, char *text, size_t size);

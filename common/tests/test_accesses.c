@@ -1,4 +1,4 @@
-#include "common/check/tolerance.h"
+#include "common/check/gradient_check.h"
 #include "common/measure/accesses.h"
 #include "common/measure/traffic.h"
 #include "common/program/report.h"
@@ -17,9 +17,9 @@ static bool is_as_predicted(size_t loads, size_t stores, size_t *total)
     traffic_watch("x", x, 4);
     traffic_watch("y", y, 4);
     for (size_t j = 0; j < 4; j++)
-        traffic_count(&x[j], false);
+        traffic_count(&x[j], 1, false);
     for (size_t j = 0; j < 4; j += 2)
-        traffic_count(&y[j], true);
+        traffic_count(&y[j], 1, true);
     accesses_add(&a, "x loads", loads, "N");
     if (stores > 0)
         accesses_add(&a, "y stores", stores, "N / 2");
