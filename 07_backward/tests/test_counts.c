@@ -83,7 +83,7 @@ DECLARE_WATCHED(backward_fa2);
 static void fa2_and_a_load(const struct attention *p, struct tile_size size, struct tensors x)
 {
     WATCHED(backward_fa2)(p, size, x);
-    traffic_count(x.V, false);
+    traffic_count(x.V, 1, false);
 }
 
 TEST(count, notices_one_access_too_many)

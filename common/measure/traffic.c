@@ -4,6 +4,7 @@
 #include "common/measure/accesses.h"
 #include "common/measure/watch.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,13 +15,11 @@ static struct traffic arrays[TRAFFIC_MAX_ARRAYS];
 static size_t array_count;
 static size_t last_hit;  // most accesses follow one to the same array
 
-/*
- * The hooks must be quick: watched arrays lie within `all` and outside the two gaps. Other accesses
- * are looked up: outside arrays, the gap around them becomes gaps[0].
- */
-static struct addresses {
+/* The hooks must be quick: addresses accessed lately that are in no array. */
+enum { GAPS = 3 };
+static struct gap {
     uintptr_t from, bytes;
-} all, gaps[2];
+} gaps[GAPS];
 
 /* Bytes of extra memory. Several threads may allocate it. */
 static struct extra_bytes {
@@ -28,7 +27,7 @@ static struct extra_bytes {
 } slow, fast;
 
 /* The addresses around one that is in no array, up to the arrays before and after. */
-static struct addresses gap_around(uintptr_t at)
+static struct gap gap_around(uintptr_t at)
 {
     uintptr_t from = 0, to = UINTPTR_MAX;
     for (size_t a = 0; a < array_count; a++) {
@@ -38,70 +37,52 @@ static struct addresses gap_around(uintptr_t at)
         if (begin > at && begin < to)
             to = begin;
     }
-    return (struct addresses){ from, to - from };
+    return (struct gap){ from, to - from };
 }
 
-static bool holds(const struct traffic *t, const void *element)
+static bool holds(size_t array, const void *element)
 {
     const uintptr_t at = (uintptr_t)element;
-    return at >= (uintptr_t)t->begin && at < (uintptr_t)t->end;
+    return array < array_count && at >= (uintptr_t)arrays[array].begin &&
+           at < (uintptr_t)arrays[array].end;
 }
 
-static struct traffic *array_at(const void *element)
+bool traffic_count(const void *at, size_t elements, bool writes)
 {
-    if (last_hit < array_count && holds(&arrays[last_hit], element))
-        return &arrays[last_hit];
-    for (last_hit = 0; last_hit < array_count; last_hit++)
-        if (holds(&arrays[last_hit], element))
-            return &arrays[last_hit];
-    return NULL;
-}
-
-/* Returns whether it is in an array that is counted. */
-static bool counted(const void *at, size_t elements, bool writes)
-{
-    struct traffic *t = array_at(at);
-    if (t)
-        *(writes ? &t->stores : &t->loads) += elements;
-    return t;
-}
-
-void traffic_count(const void *element, bool writes)
-{
-    counted(element, 1, writes);
+    if (!holds(last_hit, at))
+        for (last_hit = 0; last_hit < array_count && !holds(last_hit, at); last_hit++)
+            ;
+    if (last_hit < array_count)
+        *(writes ? &arrays[last_hit].stores : &arrays[last_hit].loads) += elements;
+    return last_hit < array_count;
 }
 
 static void count_access(const void *at, size_t bytes, bool writes, bool aligned,
                          const void *instruction)
 {
+    static size_t oldest;
     (void)aligned, (void)instruction;
-    if (counted(at, bytes / sizeof(float), writes))
-        return;
-    gaps[1] = gaps[0];
-    gaps[0] = gap_around((uintptr_t)at);
+    if (!traffic_count(at, bytes / sizeof(float), writes))
+        gaps[oldest++ % GAPS] = gap_around((uintptr_t)at);
 }
 
 static watcher *watching = count_access;
 
-static void arrays_changed(void)
+static void forget_gaps(void)
 {
-    const struct addresses below = gap_around(0), above = gap_around(UINTPTR_MAX);
-    all = (struct addresses){ below.bytes, array_count ? above.from - below.bytes : 0 };
-    gaps[0] = gaps[1] = (struct addresses){ 0, 0 };
-    if (watching != count_access)
-        all = (struct addresses){ 0, UINTPTR_MAX };
+    memset(gaps, 0, sizeof gaps);
 }
 
 void watch_with(watcher *who)
 {
     watching = who ? who : count_access;
-    arrays_changed();
+    forget_gaps();
 }
 
 void traffic_reset(void)
 {
     array_count = last_hit = 0;
-    arrays_changed();
+    forget_gaps();
     atomic_store(&slow.peak, atomic_load(&slow.held));
     atomic_store(&fast.peak, atomic_load(&fast.held));
 }
@@ -114,32 +95,23 @@ static struct traffic *find(const char *name)
     return NULL;
 }
 
-static void fail(const char *what, const char *name)
-{
-    fprintf(stderr, "traffic: %s %s\n", what, name);
-    abort();
-}
-
 void traffic_watch(const char *name, const float *array, size_t count)
 {
     struct traffic *t = find(name);
     if (!t) {
-        if (array_count == TRAFFIC_MAX_ARRAYS)
-            fail("too many instrumented arrays to take", name);
+        assert(array_count < TRAFFIC_MAX_ARRAYS);
         t = &arrays[array_count++];
         *t = (struct traffic){ .name = name };
     }
     t->begin = array;
     t->end = array + count;
-    arrays_changed();
+    forget_gaps();
 }
 
 struct traffic traffic_of(const char *name)
 {
-    const struct traffic *t = find(name);
-    if (!t)
-        fail("nobody watches an array called", name);
-    return *t;
+    assert(find(name));
+    return *find(name);
 }
 
 struct traffic traffic_total(void)
@@ -244,7 +216,7 @@ void extra_free(float *array)
         for (size_t a = 0; a < array_count; a++)
             if (arrays[a].begin == array)
                 arrays[a].begin = arrays[a].end = NULL;  // its counts stay
-        arrays_changed();
+        forget_gaps();
     }
     free(e);
 }
@@ -273,9 +245,10 @@ size_t extra_fast_peak(void)
 static inline void saw(const void *at, size_t bytes, bool writes, bool aligned,
                        const void *instruction)
 {
-    const uintptr_t address = (uintptr_t)at;
-    if (address - all.from < all.bytes && address - gaps[0].from >= gaps[0].bytes &&
-        address - gaps[1].from >= gaps[1].bytes)
+    for (size_t k = 0; k < GAPS; k++)
+        if ((uintptr_t)at - gaps[k].from < gaps[k].bytes)
+            return;
+    if (bytes > 0)
         watching(at, bytes, writes, aligned, instruction);
 }
 
@@ -306,23 +279,20 @@ RANGE(__tsan_read_range, false)
 RANGE(__tsan_write_range, true)
 
 /* Copies, from clang or from the source (WATCH_FLAGS). */
-#define COPY(prefix, copy)                                               \
-    void *prefix##copy(void *to, const void *from, size_t bytes);        \
-    void *prefix##copy(void *to, const void *from, size_t bytes)         \
-    {                                                                    \
-        if (bytes > 0) {                                                 \
-            saw(from, bytes, false, false, __builtin_return_address(0)); \
-            saw(to, bytes, true, false, __builtin_return_address(0));    \
-        }                                                                \
-        return copy(to, from, bytes);                                    \
+#define COPY(prefix, copy)                                           \
+    void *prefix##copy(void *to, const void *from, size_t bytes);    \
+    void *prefix##copy(void *to, const void *from, size_t bytes)     \
+    {                                                                \
+        saw(from, bytes, false, false, __builtin_return_address(0)); \
+        saw(to, bytes, true, false, __builtin_return_address(0));    \
+        return copy(to, from, bytes);                                \
     }
-#define FILL(prefix)                                                  \
-    void *prefix##memset(void *to, int value, size_t bytes);          \
-    void *prefix##memset(void *to, int value, size_t bytes)           \
-    {                                                                 \
-        if (bytes > 0)                                                \
-            saw(to, bytes, true, false, __builtin_return_address(0)); \
-        return memset(to, value, bytes);                              \
+#define FILL(prefix)                                              \
+    void *prefix##memset(void *to, int value, size_t bytes);      \
+    void *prefix##memset(void *to, int value, size_t bytes)       \
+    {                                                             \
+        saw(to, bytes, true, false, __builtin_return_address(0)); \
+        return memset(to, value, bytes);                          \
     }
 COPY(__tsan_, memcpy)
 COPY(__tsan_, memmove)
@@ -338,10 +308,6 @@ FILL(watch_)
     }
 NOTHING(__tsan_init, void)
 NOTHING(__tsan_func_exit, void)
-void __tsan_func_entry(const void *caller);
-void __tsan_func_entry(const void *caller)
-{
-    (void)caller;
-}
+NOTHING(__tsan_func_entry, const void *caller __attribute__((unused)))
 
 #endif

@@ -53,8 +53,8 @@ void extra_check(const char *name, double count);
 size_t extra_slow_peak(void);
 size_t extra_fast_peak(void);
 
-/* Counts one access, if `element` is in an instrumented array. */
-void traffic_count(const void *element, bool writes);
+/* Counts accesses to these elements, if they are in an instrumented array, and returns whether. */
+bool traffic_count(const void *at, size_t elements, bool writes);
 
 #ifdef __cplusplus
 }

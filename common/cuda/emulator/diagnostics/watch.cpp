@@ -169,9 +169,9 @@ static void count(const memory_access *a)
     for (size_t e = 0; e < elements_of(a); e++) {
         const char *const p = a->p + e * a->global->element;
         if (!a->writes || a->atomic)
-            traffic_count(p, false);
+            traffic_count(p, 1, false);
         if (a->writes)
-            traffic_count(p, true);
+            traffic_count(p, 1, true);
     }
 }
 
