@@ -11,21 +11,13 @@ enum { SOME_ROWS = 64 };
 
 // ---- the cause ----------------------------------------------------------------------------------
 
-/* The expected values times `factor`; free() them. */
-static struct exact *scaled(const struct output *o, double factor)
-{
-    const size_t n = output_size(o);
-    struct exact *const right = allocate(n, sizeof *right, "a mistake's result");
-    for (size_t k = 0; k < n; k++)
-        right[k] = (struct exact){ o->right[k].value * factor, o->right[k].sigma * fabs(factor),
-                                   o->right[k].bias * fabs(factor) };
-    return right;
-}
-
 static bool is_multiple(const struct output *o, double factor)
 {
+    const size_t n = output_size(o);
     struct output multiple = *o;
-    multiple.right = scaled(o, factor);
+    multiple.right = allocate(n, sizeof *multiple.right, "a mistake's result");
+    for (size_t k = 0; k < n; k++)
+        multiple.right[k] = mistake_times(o->right[k], factor);
     const bool fits = is_explained(output_difference(&multiple));
     free(multiple.right);
     return fits;

@@ -112,17 +112,11 @@ static void add_tiles(struct list *l, enum result of)
     }
     for (size_t tile = 1; tile < p->Nk && tile <= 256 && of < RESULT_DQ && !score_option(p);
          tile *= tile == 1 ? 8 : 2) {
-        add(l, NOT_RESCALED, "%s not rescaled when a tile of %zu keys has a new maximum",
-            of == RESULT_O ? "O and l are" : "l is", tile)
-            ->tile = tile;
-        if (of == RESULT_O) {
-            add(l, O_NOT_RESCALED, "O is not rescaled when a tile of %zu keys has a new maximum",
-                tile)
+        const char *const whats[] = { of == RESULT_O ? "O and l are" : "l is", "O is", "l is" };
+        for (enum how k = 0; k < (of == RESULT_O ? 3 : 1); k++)
+            add(l, NOT_RESCALED + k, "%s not rescaled when a tile of %zu keys has a new maximum",
+                whats[k], tile)
                 ->tile = tile;
-            add(l, L_NOT_RESCALED, "l is not rescaled when a tile of %zu keys has a new maximum",
-                tile)
-                ->tile = tile;
-        }
     }
 }
 
@@ -256,7 +250,7 @@ static void row_free(struct row *r)
 
 // ---- results with the mistake -------------------------------------------------------------------
 
-static struct exact times(struct exact x, double factor)
+struct exact mistake_times(struct exact x, double factor)
 {
     return (struct exact){ x.value * factor, x.sigma * fabs(factor), x.bias * fabs(factor) };
 }
@@ -284,7 +278,7 @@ void mistake_forward(const struct mistake *m, const struct attention_input *in, 
         // O = sum / e^lse: the sum of one of the two runs, the lse of the other
         const double factor = exp(m->how == O_NOT_RESCALED ? with - lse->value : lse->value - with);
         for (size_t c = 0; c < d; c++)
-            O[c] = times(m->how == O_NOT_RESCALED ? O[c] : right[c], factor);
+            O[c] = mistake_times(m->how == O_NOT_RESCALED ? O[c] : right[c], factor);
         free(right);
     }
     row_free(&r);

@@ -34,6 +34,9 @@ enum { MISTAKES = 64 };
 /* Those that may explain this result, at most MISTAKES. */
 size_t mistakes_of(const struct attention *p, enum result of, struct mistake *list);
 
+/* What is expected of `factor` times a result. */
+struct exact mistake_times(struct exact x, double factor);
+
 /* Where row i of head h of Q begins, in elements. */
 size_t mistake_query(const struct mistake *m, size_t b, size_t h, size_t i);
 

@@ -1,5 +1,6 @@
 #include "common/check/plain.h"
 
+#include "common/check/reference_parts.h"
 #include "common/cpu/memory.h"
 
 #include <math.h>
@@ -30,36 +31,21 @@ static float dot(const float *a, const float *b, size_t n)
     return sum;
 }
 
-static size_t query_offset(const struct attention *p, size_t b, size_t h, size_t i)
-{
-    return ((b * p->H + h) * p->Nq + i) * p->d;
-}
-
-static size_t key_offset(const struct attention *p, size_t b, size_t h, size_t j)
-{
-    return ((b * p->Hkv + kv_head(p, h)) * p->Nk + j) * p->d;
-}
-
-static float query_key_dot(const struct attention *p, const float *Q, const float *K, size_t b,
-                           size_t h, size_t i, size_t j)
-{
-    return dot(Q + query_offset(p, b, h, i), K + key_offset(p, b, h, j), p->d);
-}
-
 static float dropout_factor(const struct attention *p, size_t b, size_t h, size_t i, size_t j)
 {
-    return dropout_keeps(p, b, h, i, j) ? (float)(1.0 / (1.0 - p->dropout)) : 0.0f;
+    return (float)reference_dropout(p, b, h, i, j);
 }
 
-/* One row of P before dropout, 0 for masked keys. Returns lse. */
-static float probabilities(const struct attention *p, const float *Q, const float *K, size_t b,
+/* One row of P before dropout, of query q, 0 for masked keys. Returns lse. */
+static float probabilities(const struct attention *p, const float *q, const float *K, size_t b,
                            size_t h, size_t i, float *P)
 {
     float m = -INFINITY, l = 0.0f;
-    for (size_t j = 0; j < p->Nk; j++)
-        P[j] = visible(p, b, h, i, j)
-                   ? (float)score_of(p, b, h, i, j, (double)query_key_dot(p, Q, K, b, h, i, j))
-                   : -INFINITY;
+    for (size_t j = 0; j < p->Nk; j++) {
+        const float *const k = K + reference_key(p, b, h, j);
+        P[j] = visible(p, b, h, i, j) ? (float)score_of(p, b, h, i, j, (double)dot(q, k, p->d))
+                                      : -INFINITY;
+    }
     for (size_t j = 0; j < p->Nk; j++)
         m = fmaxf(m, P[j]);
     for (size_t j = 0; j < p->Nk; j++)
@@ -82,7 +68,7 @@ static void output_row(const struct attention *p, const float *V, size_t b, size
         // In the kernels' order: a small float16 loses bits before the factor makes it large.
         const float weight = dtype_round(p->dtype, P[j]) * dropout_factor(p, b, h, i, j);
         for (size_t c = 0; c < p->d; c++)
-            O_i[c] += weight * V[key_offset(p, b, h, j) + c];
+            O_i[c] += weight * V[reference_key(p, b, h, j) + c];
     }
     dtype_round_all(p->dtype, O_i, p->d);
 }
@@ -91,73 +77,47 @@ void plain_forward(const struct attention *p, const float *Q, const float *K, co
                    float *O, float *lse)
 {
     float *P = allocate(p->Nk, sizeof *P, "a row of P");
-    for (size_t b = 0; b < p->B; b++)
-        for (size_t h = 0; h < p->H; h++)
-            for (size_t i = 0; i < p->Nq; i++) {
-                const size_t row = (b * p->H + h) * p->Nq + i;
-                const float row_lse = probabilities(p, Q, K, b, h, i, P);
-                if (lse)
-                    lse[row] = row_lse;
-                output_row(p, V, b, h, i, P, O + row * p->d);
-            }
+    for (size_t row = 0; row < attention_rows(p); row++) {
+        const size_t b = row / p->Nq / p->H, h = row / p->Nq % p->H, i = row % p->Nq;
+        const float row_lse = probabilities(p, Q + row * p->d, K, b, h, i, P);
+        if (lse)
+            lse[row] = row_lse;
+        output_row(p, V, b, h, i, P, O + row * p->d);
+    }
     free(P);
 }
 
-/* D of query (b, h, i) = sum of dO O, for an O that was rounded to 16 bits. */
-static float D_of_rounded_output(const struct attention *p, const float *V, const float *dO_i,
-                                 size_t b, size_t h, size_t i, const float *P)
+/* Adds what one query contributes to dK and dV, and writes its row of dQ; P, dP and O_i are room. */
+static void backward_row(const struct attention *p, const float *q, const float *K, const float *V,
+                         const float *dO_i, size_t b, size_t h, size_t i, float *P, float *dP,
+                         float *O_i, float *dQ_i, float *dK, float *dV)
 {
-    float *O_i = allocate(p->d, sizeof *O_i, "a row of O");
-    output_row(p, V, b, h, i, P, O_i);
-    const float D = dot(dO_i, O_i, p->d);
-    free(O_i);
-    return D;
-}
-
-/* P and dP of query (b, h, i) for visible keys. Returns D = sum of P dP. */
-static float pairs_of_query(const struct attention *p, const float *Q, const float *K,
-                            const float *V, const float *dO, size_t b, size_t h, size_t i, float *P,
-                            float *dP)
-{
-    const size_t row = query_offset(p, b, h, i);
     float D = 0.0f;
-    probabilities(p, Q, K, b, h, i, P);
-    for (size_t j = 0; j < p->Nk; j++) {
-        if (!visible(p, b, h, i, j))
-            continue;
-        dP[j] = dropout_factor(p, b, h, i, j) * dot(dO + row, V + key_offset(p, b, h, j), p->d);
-        D += P[j] * dP[j];
+    probabilities(p, q, K, b, h, i, P);
+    for (size_t j = 0; j < p->Nk; j++)
+        if (visible(p, b, h, i, j)) {
+            dP[j] = dropout_factor(p, b, h, i, j) * dot(dO_i, V + reference_key(p, b, h, j), p->d);
+            D += P[j] * dP[j];
+        }
+    if (p->dtype != DTYPE_F32) {  // O was rounded, so D = sum of dO O
+        output_row(p, V, b, h, i, P, O_i);
+        D = dot(dO_i, O_i, p->d);
     }
-    return p->dtype == DTYPE_F32 ? D : D_of_rounded_output(p, V, dO + row, b, h, i, P);
-}
-
-/* dS times the slope, rounded to the type of the product that uses it. */
-static float gradient_of_dot(const struct attention *p, const float *Q, const float *K, size_t b,
-                             size_t h, size_t i, size_t j, float P, float dP, float D)
-{
-    float slope = p->scale;
-    if (score_option(p))
-        slope = (float)score_slope(p, b, h, i, j, (double)query_key_dot(p, Q, K, b, h, i, j));
-    return p->dtype == DTYPE_F32 ? slope * P * (dP - D)
-                                 : slope * dtype_round(p->dtype, P * (dP - D));
-}
-
-static void backward_row(const struct attention *p, const float *Q, const float *K, const float *V,
-                         const float *dO, size_t b, size_t h, size_t i, float *P, float *dP,
-                         float *dQ, float *dK, float *dV)
-{
-    const size_t row = query_offset(p, b, h, i);
-    const float D = pairs_of_query(p, Q, K, V, dO, b, h, i, P, dP);
+    for (size_t c = 0; c < p->d; c++)
+        dQ_i[c] = 0.0f;
     for (size_t j = 0; j < p->Nk; j++) {
         if (!visible(p, b, h, i, j))
             continue;
-        const size_t key = key_offset(p, b, h, j);
-        const float d_dot = gradient_of_dot(p, Q, K, b, h, i, j, P[j], dP[j], D);
+        const size_t key = reference_key(p, b, h, j);
+        const float slope = (float)score_slope(p, b, h, i, j, (double)dot(q, K + key, p->d));
+        const float d_dot = p->dtype == DTYPE_F32
+                                ? slope * P[j] * (dP[j] - D)
+                                : slope * dtype_round(p->dtype, P[j] * (dP[j] - D));
         const float weight = dtype_round(p->dtype, P[j] * dropout_factor(p, b, h, i, j));
         for (size_t c = 0; c < p->d; c++) {
-            dQ[row + c] += d_dot * K[key + c];
-            dK[key + c] += d_dot * Q[row + c];
-            dV[key + c] += weight * dO[row + c];
+            dQ_i[c] += d_dot * K[key + c];
+            dK[key + c] += d_dot * q[c];
+            dV[key + c] += weight * dO_i[c];
         }
     }
 }
@@ -165,18 +125,14 @@ static void backward_row(const struct attention *p, const float *Q, const float 
 void plain_backward(const struct attention *p, const float *Q, const float *K, const float *V,
                     const float *dO, float *dQ, float *dK, float *dV)
 {
-    const size_t queries = p->B * p->H * p->Nq * p->d, keys = p->B * p->Hkv * p->Nk * p->d;
-    for (size_t n = 0; n < queries; n++)
-        dQ[n] = 0.0f;
-    for (size_t n = 0; n < keys; n++)
+    float *P = allocate(p->Nk, sizeof *P, "a row of P"), *dP = allocate(p->Nk, sizeof *dP, "of dP");
+    float *O_i = allocate(p->d, sizeof *O_i, "a row of O");
+    for (size_t n = 0; n < attention_key_elements(p); n++)
         dK[n] = dV[n] = 0.0f;
-
-    float *P = allocate(p->Nk, sizeof *P, "a row of P");
-    float *dP = allocate(p->Nk, sizeof *dP, "a row of dP");
-    for (size_t b = 0; b < p->B; b++)
-        for (size_t h = 0; h < p->H; h++)
-            for (size_t i = 0; i < p->Nq; i++)
-                backward_row(p, Q, K, V, dO, b, h, i, P, dP, dQ, dK, dV);
+    for (size_t row = 0; row < attention_rows(p); row++)
+        backward_row(p, Q + row * p->d, K, V, dO + row * p->d, row / p->Nq / p->H,
+                     row / p->Nq % p->H, row % p->Nq, P, dP, O_i, dQ + row * p->d, dK, dV);
+    free(O_i);
     free(dP);
     free(P);
 }

@@ -71,17 +71,11 @@ struct dot dot_of(const float *a, const float *b, size_t d)
 {
     enum { LANES = 4 };  // independent sums, for instruction-level parallelism
     double x[LANES] = { 0.0 }, squares[LANES] = { 0.0 };
-    size_t c = 0;
-    for (; c + LANES <= d; c += LANES)
-        for (size_t k = 0; k < LANES; k++) {
-            const double term = (double)a[c + k] * (double)b[c + k];
-            x[k] += term;
-            squares[k] += term * term;
-        }
-    for (; c < d; c++) {
+    for (size_t c = 0; c < d; c++) {
+        const size_t k = c < d - d % LANES ? c % LANES : 0;
         const double term = (double)a[c] * (double)b[c];
-        x[0] += term;
-        squares[0] += term * term;
+        x[k] += term;
+        squares[k] += term * term;
     }
     return (struct dot){ x[0] + x[1] + x[2] + x[3],
                          squares[0] + squares[1] + squares[2] + squares[3] };
@@ -90,9 +84,8 @@ struct dot dot_of(const float *a, const float *b, size_t d)
 struct key rounding_key(const struct attention *p, const float *Q, const float *K, size_t b,
                         size_t h, size_t i, size_t j)
 {
-    const size_t query = (b * p->H + h) * p->Nq + i;
-    const size_t key = (b * p->Hkv + kv_head(p, h)) * p->Nk + j;
-    const struct dot dot = dot_of(Q + query * p->d, K + key * p->d, p->d);
+    const float *const q = Q + ((b * p->H + h) * p->Nq + i) * p->d;
+    const struct dot dot = dot_of(q, K + reference_key(p, b, h, j), p->d);
     const double of_dot = rounding_of_sum(dot.x, dot.squares, p->d, p->dtype);
     struct key k = { .j = j,
                      .Z = reference_dropout(p, b, h, i, j),
@@ -272,7 +265,7 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
     const size_t d = p->d;
     double lse, *const O = allocate(d, sizeof *O, "a row of the reference's O");
     struct row r = { .p = p,
-                     .V = V + (b * p->Hkv + kv_head(p, h)) * p->Nk * d,
+                     .V = V + reference_key(p, b, h, 0),
                      .s = rounding_scores(p, Q, K, b, h, i),
                      .columns = allocate(d, sizeof *r.columns, "sums over a row") };
     const size_t n = r.s.n;

@@ -67,18 +67,6 @@ struct pairs {
     double *P, *d_dot;  // the reference's, of all keys
 };
 
-static void pairs_free(struct pairs *pairs)
-{
-    free(pairs->of);
-    free(pairs->P);
-    free(pairs->d_dot);
-}
-
-static size_t key_row(const struct attention *p, size_t b, size_t h, size_t j)
-{
-    return (b * p->Hkv + kv_head(p, h)) * p->Nk + j;
-}
-
 static struct pair pair_of(const struct attention *p, const struct key *key, double D, double lse,
                            const struct pairs *shared)
 {
@@ -270,7 +258,6 @@ static struct pairs pairs_of(const struct attention *p, const float *Q, const fl
                              const float *V, const float *dO, size_t b, size_t h, size_t i)
 {
     const float *const dO_i = dO + ((b * p->H + h) * p->Nq + i) * p->d;
-    const float *const V_head = V + (b * p->Hkv + kv_head(p, h)) * p->Nk * p->d;
     struct scores_of_query s = rounding_scores(p, Q, K, b, h, i);
     struct element *O_i = allocate(p->d, sizeof *O_i, "a row of O");
     double D = 0.0;
@@ -287,7 +274,7 @@ static struct pairs pairs_of(const struct attention *p, const float *Q, const fl
     pairs.of_lse = rounding_of_sum(1.0, 0.0, s.n, DTYPE_F32) +
                    square(RMS) * (2.0 * square(lse) + square(s.m) + 1.0);
     for (struct key *k = s.keys; k < s.keys + s.n; k++) {
-        const float *const v = V_head + k->j * p->d;
+        const float *const v = V + reference_key(p, b, h, k->j);
         k->dP = dot_of(dO_i, v, p->d);
         k->dP.x *= k->Z;
         k->dP.squares *= k->Z * k->Z;
@@ -310,6 +297,7 @@ static struct pairs pairs_of(const struct attention *p, const float *Q, const fl
 
 struct sums {
     double value, variance, lost;
+    double by_shared_D;          // a row of dQ moves by this times the error of its D
     struct stored stored, by_D;  // of the terms; of D: apart, as a kernel may round only one
     struct running terms;
 };
@@ -352,13 +340,10 @@ static void sum_over_keys(const struct attention *p, const float *K, size_t b, s
                           const struct pairs *pairs, const struct alike *keys, struct exact *dQ_i)
 {
     struct sums *sums = allocate(p->d, sizeof *sums, "sums over keys");
-    double *by_D = allocate(p->d, sizeof *by_D, "sums over keys");
-    for (size_t c = 0; c < p->d; c++) {
+    for (size_t c = 0; c < p->d; c++)
         sums[c] = (struct sums){ 0 };
-        by_D[c] = 0.0;
-    }
     for (const struct pair *a = pairs->of; a < pairs->of + pairs->n; a++) {
-        const float *const k = K + key_row(p, b, h, a->j) * p->d;
+        const float *const k = K + reference_key(p, b, h, a->j);
         const double of_gradient = keys->score[a->j] * a->of_gradient + keys->pair[a->j] * a->of_dP;
         for (size_t c = 0; c < p->d; c++) {
             const double x = (double)k[c];
@@ -366,18 +351,18 @@ static void sum_over_keys(const struct attention *p, const float *K, size_t b, s
             stored_add(&sums[c].stored, a->stored_gradient, x);
             running_add(&sums[c].terms, a->gradient * x);
             sums[c].lost += a->lost_gradient * fabs(x);
-            by_D[c] += a->by_D * x;
+            sums[c].by_shared_D += a->by_D * x;
         }
     }
     for (size_t j = 0; j < p->Nk; j++)
         for (size_t c = 0; c < (visible(p, b, h, i, j) ? p->d : 0); c++)
-            sums[c].value += pairs->d_dot[j] * (double)K[key_row(p, b, h, j) * p->d + c];
+            sums[c].value += pairs->d_dot[j] * (double)K[reference_key(p, b, h, j) + c];
     for (size_t c = 0; c < p->d; c++) {
-        sums[c].variance += (pairs->of_D + stored_variance(pairs->stored_D)) * square(by_D[c]) +
-                            pairs->of_lse * square(sums[c].value);
+        sums[c].variance +=
+            (pairs->of_D + stored_variance(pairs->stored_D)) * square(sums[c].by_shared_D) +
+            pairs->of_lse * square(sums[c].value);
         dQ_i[c] = gradient_of(sums[c], pairs->n, p->dtype);
     }
-    free(by_D);
     free(sums);
 }
 
@@ -512,7 +497,9 @@ static void backward_head(const struct attention *p, const float *Q, const float
             if (keys.count > 0)
                 add_to_keys(p, Q + at, dO + at, b, (first + row) / p->Nq % p->H, row % p->Nq,
                             &pairs[k], &like_query, row, key_index, of_keys);
-            pairs_free(&pairs[k]);
+            free(pairs[k].of);
+            free(pairs[k].P);
+            free(pairs[k].d_dot);
         }
     }
     progress("reference", count, count);

@@ -2,6 +2,7 @@
  * Softmax alone, and a product alone.
  */
 #include "common/check/reference.h"
+#include "common/check/reference_parts.h"
 #include "common/check/rounding_parts.h"
 #include "common/cpu/memory.h"
 
@@ -55,7 +56,7 @@ void rounding_product_row(const struct attention *p, const float *Q, const float
         sums[c] = 0.0;
     for (size_t j = 0; j < p->Nk; j++) {
         const struct key key = rounding_key(p, Q, K, b, h, i, j);
-        const float *const v = V + ((b * p->Hkv + kv_head(p, h)) * p->Nk + j) * d;
+        const float *const v = V + reference_key(p, b, h, j);
         for (size_t c = 0; c < d; c++) {
             sums[c] += key.score * (double)v[c];
             sums[d + c] += square(key.score * (double)v[c]);

@@ -25,11 +25,6 @@ static const struct {
     [NPY_B1] = { "|b1", 1 }, [NPY_U1] = { "|u1", 1 }, [NPY_V2] = { "<V2", 2 },
 };
 
-static size_t npy_element_size(enum npy_type type)
-{
-    return types[type].size;
-}
-
 char *npy_shape_text(int dims, const size_t *shape, char *text, size_t size)
 {
     size_t used = (size_t)snprintf(text, size, "(");
@@ -172,7 +167,7 @@ static bool read_header(FILE *file, struct npy *array, struct file_error *error)
 /* The elements; the stream is at the first. */
 static bool read_data(FILE *file, struct npy *array, struct file_error *error)
 {
-    const size_t size = array->count * npy_element_size(array->type);
+    const size_t size = array->count * types[array->type].size;
     const long begin = ftell(file);
     if (begin < 0 || fseek(file, 0, SEEK_END) != 0)
         return file_refuse(error, "expected a file of known length, found: %s", strerror(errno));
@@ -263,7 +258,7 @@ void npy_file_of(struct npy_file *file, enum npy_type type, int dims, const size
         text[length] = length + 1 < padded ? ' ' : '\n';
     text[START - 2] = (char)((length - START) % 256);
     text[START - 1] = (char)((length - START) / 256);
-    size_t size = npy_element_size(type);
+    size_t size = types[type].size;
     for (int k = 0; k < dims; k++)
         size *= shape[k];
     file->pieces[0] = (struct bytes){ file->header, (size_t)length };
