@@ -6,8 +6,8 @@
 #include "07_backward/steps/differences.h"
 #include "07_backward/steps/forward.h"
 #include "07_backward/steps/steps.h"
-#include "common/check/reference.h"
 #include "common/check/gradient_check.h"
+#include "common/check/reference.h"
 #include "common/cpu/memory.h"
 #include "common/problem/random.h"
 
