@@ -324,17 +324,6 @@ struct alike {
     double *score, *pair;
 };
 
-static struct alike alike_begin(const float *x, const float *y, size_t n, size_t d)
-{
-    return (struct alike){ alike_of(x, NULL, n, d), alike_of(x, y, n, d) };
-}
-
-static void alike_end(struct alike *alike)
-{
-    free(alike->score);
-    free(alike->pair);
-}
-
 /* Row i of dQ. `keys` counts equal keys. */
 static void sum_over_keys(const struct attention *p, const float *K, size_t b, size_t h, size_t i,
                           const struct pairs *pairs, const struct alike *keys, struct exact *dQ_i)
@@ -470,10 +459,13 @@ static void backward_head(const struct attention *p, const float *Q, const float
     size_t *const rows = allocate(n, sizeof *rows, "the rows to check");
     struct sums *const sums = allocate(2 * keys.count * d, sizeof *sums, "sums over queries");
     struct key_sums *const of_keys = allocate(keys.count, sizeof *of_keys, "the keys to check");
-    struct alike like_query = { NULL, NULL }, like_key = alike_begin(K_head, V_head, p->Nk, d);
+    const struct alike like_key = { alike_of(K_head, NULL, p->Nk, d),
+                                    alike_of(K_head, V_head, p->Nk, d) };
+    struct alike like_query = { NULL, NULL };
     struct pairs pairs[AT_ONCE];
     if (keys.count > 0)
-        like_query = alike_begin(Q + first * d, dO + first * d, n, d);
+        like_query = (struct alike){ alike_of(Q + first * d, NULL, n, d),
+                                     alike_of(Q + first * d, dO + first * d, n, d) };
     for (size_t k = 0; k < 2 * keys.count * d; k++)
         sums[k] = (struct sums){ 0 };
     for (size_t k = 0; k < keys.count; k++)
@@ -510,8 +502,10 @@ static void backward_head(const struct attention *p, const float *Q, const float
         dK[k] = gradient_of(key->dK[k % d], key->queries, p->dtype);
         dV[k] = gradient_of(key->dV[k % d], key->queries, p->dtype);
     }
-    alike_end(&like_query);
-    alike_end(&like_key);
+    free(like_query.score);
+    free(like_query.pair);
+    free(like_key.score);
+    free(like_key.pair);
     free(of_keys);
     free(sums);
     free(rows);
