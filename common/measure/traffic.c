@@ -253,7 +253,6 @@ static inline void saw(const void *at, size_t bytes, bool writes, bool aligned,
 }
 
 #define ACCESS(name, bytes, writes, aligned)                          \
-    void name(const void *at);                                        \
     void name(const void *at)                                         \
     {                                                                 \
         saw(at, bytes, writes, aligned, __builtin_return_address(0)); \
@@ -270,7 +269,6 @@ ACCESSES(8)
 ACCESSES(16)
 
 #define RANGE(name, writes)                                         \
-    void name(const void *at, size_t bytes);                        \
     void name(const void *at, size_t bytes)                         \
     {                                                               \
         saw(at, bytes, writes, false, __builtin_return_address(0)); \
@@ -280,7 +278,6 @@ RANGE(__tsan_write_range, true)
 
 /* Copies, from clang or from the source (WATCH_FLAGS). */
 #define COPY(prefix, copy)                                           \
-    void *prefix##copy(void *to, const void *from, size_t bytes);    \
     void *prefix##copy(void *to, const void *from, size_t bytes)     \
     {                                                                \
         saw(from, bytes, false, false, __builtin_return_address(0)); \
@@ -288,7 +285,6 @@ RANGE(__tsan_write_range, true)
         return copy(to, from, bytes);                                \
     }
 #define FILL(prefix)                                              \
-    void *prefix##memset(void *to, int value, size_t bytes);      \
     void *prefix##memset(void *to, int value, size_t bytes)       \
     {                                                             \
         saw(to, bytes, true, false, __builtin_return_address(0)); \
@@ -302,7 +298,6 @@ COPY(watch_, memmove)
 FILL(watch_)
 
 #define NOTHING(name, argument) \
-    void name(argument);        \
     void name(argument)         \
     {                           \
     }
