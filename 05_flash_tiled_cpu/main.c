@@ -25,7 +25,8 @@ static void check_requested(const struct options *o, const struct step *step,
 
 static void run_steps(struct lab *lab)
 {
-    if (lab_begins(lab))
+    const bool by_name = lab->o.step || score_option(&lab->input.p);
+    if (lab_begins(lab) || (!by_name && lab->input.p.dropout_threshold == 0))
         lab->before = chapter_04(lab);
     for (const struct step *step = lab_first(lab); step; step = lab_next(lab, step)) {
         lab_run(lab, step);    // into poisoned memory
@@ -47,8 +48,7 @@ int main(int argc, char **argv)
     lab_choose(&lab, lab.screen ? "masks" : lab.o.trace ? in_plain_c(&lab.input.p) : "complete");
     if (lab.only)
         check_requested(&lab.o, lab.only, &lab.input.p);
-    if (lab.only && !lab.only->formula)
-        lab.plain = step_named(&table, in_plain_c(&lab.input.p));
+    lab.plain = step_named(&table, in_plain_c(&lab.input.p));
     if (lab.o.trace)
         trace_check(&lab);
     lab_title(&lab);

@@ -19,17 +19,6 @@ void predict_standard(const struct attention *p, struct tile_size size, struct a
     accesses_add(a, "O stores", rows * p->d, "Nq d");
 }
 
-void predict_block_matmul(const struct attention *p, struct tile_size size, struct accesses *a)
-{
-    const size_t heads = p->B * p->H, rows = heads * p->Nq;
-    const size_t keys = heads * ceil_div(p->Nq, size.Br) * p->Nk;
-    a->tiles = count_tiles(p, size);
-    accesses_add(a, "Q loads", rows * p->d, "Nq d");
-    accesses_add(a, "K loads", keys * p->d, "Tr Nk d");
-    accesses_add(a, "V loads", keys * p->d, "Tr Nk d");
-    accesses_add(a, "O stores", rows * p->d, "Nq d");
-}
-
 void predict_fa1(const struct attention *p, struct tile_size size, struct accesses *a)
 {
     const size_t heads = p->B * p->H, rows = heads * p->Nq, Tc = ceil_div(p->Nk, size.Bc);
@@ -55,19 +44,25 @@ static void predict_outer_q(const struct attention *p, size_t keys, const char *
     accesses_add(a, "K loads", keys * p->d, formula);
     accesses_add(a, "V loads", keys * p->d, formula);
     accesses_add(a, "O stores", rows * p->d, "Nq d");
-    accesses_add(a, "lse stores", rows, "Nq");
+}
+
+void predict_block_matmul(const struct attention *p, struct tile_size size, struct accesses *a)
+{
+    a->tiles = count_tiles(p, size);
+    predict_outer_q(p, p->B * p->H * ceil_div(p->Nq, size.Br) * p->Nk, "Tr Nk d", a);
 }
 
 void predict_fa2(const struct attention *p, struct tile_size size, struct accesses *a)
 {
-    a->tiles = count_tiles(p, size);
-    predict_outer_q(p, p->B * p->H * ceil_div(p->Nq, size.Br) * p->Nk, "Tr Nk d", a);
+    predict_block_matmul(p, size, a);
+    accesses_add(a, "lse stores", attention_rows(p), "Nq");
 }
 
 void predict_masks(const struct attention *p, struct tile_size size, struct accesses *a)
 {
     a->tiles = count_tiles(p, size);
     predict_outer_q(p, a->tiles.keys, "tiles' keys d", a);
+    accesses_add(a, "lse stores", attention_rows(p), "Nq");
 }
 
 void predict_complete(const struct attention *p, struct tile_size size, struct accesses *a)

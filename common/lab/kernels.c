@@ -18,7 +18,8 @@ void kernel_print_counts(const struct lab *lab, const struct step *kernel)
     if (shape.Br > 1)
         report_line("tiles of %zu queries by %zu keys", shape.Br, shape.Bc);
     if (can_be_counted(lab, kernel)) {
-        step_report_count(&lab->count);
+        report_counted(lab->count.accesses.line, lab->count.accesses.n, "per pair",
+                       lab->count.pairs, "");
         if (lab->chapter->backward)
             report_line("extra global memory: %s", report_bytes(lab->count.slow_bytes, text));
     } else {

@@ -137,13 +137,14 @@ static void print_memory(const struct lab *lab, const struct step *step)
 
 static void print_counts(const struct lab *lab, const struct step *step)
 {
+    const struct accesses *const a = &lab->count.accesses;
     if (step->size && is_small(lab) && step->predict)
-        print_tiles(step, lab->size, &lab->count.accesses);
+        print_tiles(step, lab->size, a);
     if (step->formula && lab->count.total > 0) {
         if (step->size)
             print_memory(lab, step);
-        step_report_count(&lab->count);
-    } else if (!CAN_WATCH && (step->predict || lab->chapter->backward)) {
+        report_counted(a->line, a->n, "per pair", lab->count.pairs, "");
+    } else if (!CAN_WATCH && step->predict) {
         report_not_counted("Counted");
     } else {
         report_part("Counted");
@@ -211,14 +212,8 @@ struct attention_errors lab_compare(const struct lab *lab, const struct step *st
                                     struct tensors x, const struct previous *before, bool tell)
 {
     const struct attention_check *const check = &lab->check;
-    if (lab->chapter->backward) {
-        float *const got[] = { x.dQ, x.dK, x.dV };
-        float *const *const others = before->name ? before->of : NULL;
-        struct gradient_check gradients = lab->gradients;
-        gradients.stored = step_stored(step, &lab->input.p);
-        return tell ? gradient_check_report(&gradients, got, before->name, others)
-                    : gradient_check_errors(&gradients, got, others);
-    }
+    if (lab->chapter->backward)
+        return lab_compare_gradients(lab, step, x, before, tell);
     if (step->is_product)
         return lab_compare_product(lab, x.O, tell);
     float *const O = attention_check_rows(check, x.O, lab->input.p.d);
@@ -249,17 +244,9 @@ struct previous lab_run_before(const struct lab *lab, const struct step *step)
 
 // ---- one step -----------------------------------------------------------------------------------
 
-/* If no step was chosen, the chapter is compared with what preceded it. */
-static bool is_the_chapter(const struct lab *lab)
-{
-    const struct attention *p = &lab->input.p;
-    return !lab->chapter->backward && !lab->only->is_kernel && !lab->o.step &&
-           p->dropout_threshold == 0 && !score_option(p);
-}
-
 bool lab_begins(const struct lab *lab)
 {
-    return !lab->only || is_the_chapter(lab) || !lab_step_before(lab, lab->only);
+    return !lab->only || !lab_step_before(lab, lab->only);
 }
 
 void lab_check(struct lab *lab, const struct step *step)
@@ -268,16 +255,14 @@ void lab_check(struct lab *lab, const struct step *step)
         table_check(lab, step);
         return;
     }
-    struct previous before = { .name = NULL };
-    if (!is_the_chapter(lab))
-        before = lab_run_before(lab, step);
-    const struct previous *const with = before.name ? &before : &lab->before;
-    const struct attention_errors errors = lab_compare(lab, step, lab->x, with, true);
+    struct previous *const before = &lab->before;
+    if (!before->name)
+        *before = lab_run_before(lab, step);
+    const struct attention_errors errors = lab_compare(lab, step, lab->x, before, true);
     if (step->is_kernel)
         report_line("%s ran %s", step->name, device_text(device_current()));
-    if (options_output(0))
-        lab_write(lab, step, with->name ? with->name : lab->check.other_name, errors);
-    previous_free(&before);
+    if (options_outputs[0])
+        lab_write(lab, step, before->name ? before->name : lab->check.other_name, errors);
 }
 
 // ---- the loop -----------------------------------------------------------------------------------
@@ -298,11 +283,9 @@ const struct step *lab_next(struct lab *lab, const struct step *step)
 void lab_free(struct lab *lab)
 {
     struct tensors *const x = &lab->x;
-    outputs_free(x);
-    const float *const backward[] = { x->O, x->lse, x->m, x->l,
-                                      x->dO };  // a backward step's inputs
-    for (size_t k = 0; k < sizeof backward / sizeof backward[0]; k++)
-        free((float *)backward[k]);
+    const float *const arrays[] = { x->O, x->lse, x->m, x->l, x->dO, x->dQ, x->dK, x->dV };
+    for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
+        free((float *)arrays[k]);
     *x = (struct tensors){ .Q = NULL };
     previous_free(&lab->before);
     free((float *)lab->check.other);

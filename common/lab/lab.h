@@ -92,7 +92,7 @@ void lab_title(const struct lab *lab);
 void lab_input(struct lab *lab);
 void lab_ready(struct lab *lab);
 
-/* Does the run include the first step, whose comparison the chapter must provide? */
+/* Has the first step that runs none before it, so that the chapter must provide its comparison? */
 bool lab_begins(const struct lab *lab);
 
 /* The chosen step, or all that support the problem. Ends the table after the last. */
@@ -144,7 +144,10 @@ struct previous previous_keep(const struct lab *lab, const struct step *step, st
 /* Keeps what the step has written; later ones are compared with it. */
 void lab_keep_as_before(struct lab *lab, const struct step *step);
 
-/* O of a step that is a product, in the same rows. */
+/* write.c, for lab_compare: gradients; and O of a step that is a product, in the same rows. */
+struct attention_errors lab_compare_gradients(const struct lab *lab, const struct step *step,
+                                              struct tensors x, const struct previous *before,
+                                              bool tell);
 struct attention_errors lab_compare_product(const struct lab *lab, const float *whole, bool tell);
 
 void lab_write(const struct lab *lab, const struct step *step, const char *previous,

@@ -1,4 +1,4 @@
-/* A step that is a product, not attention; and the files of a single step. */
+/* Gradients, and a step that is a product, not attention; and the files of a single step. */
 #include "common/cpu/memory.h"
 #include "common/lab/device_speed.h"
 #include "common/lab/lab.h"
@@ -7,6 +7,18 @@
 #include "common/program/attention_report.h"
 
 #include <stdlib.h>
+
+struct attention_errors lab_compare_gradients(const struct lab *lab, const struct step *step,
+                                              struct tensors x, const struct previous *before,
+                                              bool tell)
+{
+    float *const got[] = { x.dQ, x.dK, x.dV };
+    float *const *const others = before->name ? before->of : NULL;
+    struct gradient_check gradients = lab->gradients;
+    gradients.stored = step_stored(step, &lab->input.p);
+    return tell ? gradient_check_report(&gradients, got, before->name, others)
+                : gradient_check_errors(&gradients, got, others);
+}
 
 struct attention_errors lab_compare_product(const struct lab *lab, const float *whole, bool tell)
 {
@@ -30,20 +42,25 @@ void lab_write(const struct lab *lab, const struct step *step, const char *previ
                struct attention_errors errors)
 {
     const struct options *const o = &lab->o;
-    const struct step *const plain = step->formula || !lab->plain ? step : lab->plain;
     attention_write(o, &lab->input, lab->x.O, lab->x.lse);
     if (lab->chapter->backward)
         attention_write_gradients(o, &lab->input, lab->x.dQ, lab->x.dK, lab->x.dV);
     if (!o->csv || o->bench)
         return;
-    if (step->is_kernel) {
-        step_write_csv(o->csv, step_formula(step, &lab->input.p), &lab->count,
-                       device_seconds(lab, step), previous, errors);
-        return;
-    }
+    const struct attention *const p = &lab->input.p;
+    const struct step *const plain = step->formula || !lab->plain ? step : lab->plain;
     struct count count = lab->count;
     if (plain != step && can_be_counted(lab, plain))
-        count = count_step(plain, &lab->input.p, lab->size, lab->x);
-    step_write_csv(o->csv, plain->formula, &count,
-                   speed_of(step, &lab->input.p, lab->size, lab->x, 0.05), previous, errors);
+        count = count_step(plain, p, lab->size, lab->x);
+    const double seconds =
+        step->is_kernel ? device_seconds(lab, step) : speed_of(step, p, lab->size, lab->x, 0.05);
+    report_summary(o->csv, &(struct summary){
+                               .accesses = step_formula(plain, p),
+                               .counted = count.total,
+                               .extra_bytes = count.slow_bytes + count.fast_bytes,
+                               .milliseconds = 1e3 * seconds,
+                               .error = errors.reference,
+                               .previous = errors.has_previous ? previous : NULL,
+                               .previous_error = errors.previous,
+                           });
 }

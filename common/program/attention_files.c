@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* An array of numbers with 2 to 4 dimensions, its shape filled up with ones at the front. */
@@ -104,6 +105,7 @@ static uint8_t *read_mask(const char *path, size_t rows, size_t columns, const c
 
 void attention_take_key_mask(struct attention_input *input, const char *path)
 {
+    free(input->key_mask);
     input->key_mask = read_mask(path, input->p.B, input->p.Nk, "(B, Nk)");
     input->p.key_mask = input->key_mask;
 }

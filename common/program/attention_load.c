@@ -2,7 +2,6 @@
 
 #include <float.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { USUAL_N = 128, USUAL_D = 64 };
 
@@ -22,9 +21,19 @@ static struct attention attention_shape(const struct options *o)
                         or_else(o->d, USUAL_D));
 }
 
-/* The options' part of the scores, without masks. */
-static void attention_take_options(struct attention *p, const struct options *options)
+struct attention_input attention_input_load(const struct options *options)
 {
+    struct attention_input input;
+    struct attention *const p = &input.p;
+    if (options->q) {
+        input = attention_files(options->q, options->k, options->v);
+        snprintf(input.origin, sizeof input.origin, "%.120s, %.120s, %.120s", options->q,
+                 options->k, options->v);
+    } else {
+        input = options_generated(options)
+                    ? attention_input_random(attention_shape(options), options->seed)
+                    : attention_usual();
+    }
     p->dtype = options->dtype;
     if (options->scale_given)
         p->scale = options->scale;
@@ -35,25 +44,8 @@ static void attention_take_options(struct attention *p, const struct options *op
     p->window_right = options->window_right;
     if (options->dropout_given)
         attention_set_dropout(p, options->dropout, options->dropout_seed);
-}
-
-struct attention_input attention_input_load(const struct options *options)
-{
-    struct attention_input input;
-    if (options->q) {
-        input = attention_files(options->q, options->k, options->v);
-        snprintf(input.origin, sizeof input.origin, "%.120s, %.120s, %.120s", options->q,
-                 options->k, options->v);
-    } else {
-        input = options_generated(options)
-                    ? attention_input_random(attention_shape(options), options->seed)
-                    : attention_usual();
-    }
-    if (options->key_mask) {
-        free(input.key_mask);
+    if (options->key_mask)
         attention_take_key_mask(&input, options->key_mask);
-    }
-    attention_take_options(&input.p, options);
     if (options->dtype != DTYPE_F32)
         attention_round(&input);
     if (options->block_mask)

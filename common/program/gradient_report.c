@@ -8,13 +8,11 @@ struct attention_errors gradient_check_report(const struct gradient_check *check
 {
     struct gradient_verdict v = gradient_verdict_of(check, got, name, before);
     struct comparison lines[2 * GRADIENTS];
-    size_t n = 0;
-    for (size_t g = 0; g < GRADIENTS; g++)
-        lines[n++] = v.pairs[g].reference;
-    for (size_t g = 0; g < GRADIENTS; g++)
-        if (v.pairs[g].previous.with)
-            lines[n++] = v.pairs[g].previous;
-    report_compared(lines, n);
+    for (size_t g = 0; g < GRADIENTS; g++) {
+        lines[g] = v.pairs[g].reference;
+        lines[GRADIENTS + g] = v.pairs[g].previous;
+    }
+    report_compared(lines, 2 * GRADIENTS);
     if (check->count[DQ] < check->shape[DQ][0] * check->shape[DQ][1] * check->shape[DQ][2])
         report_line("  checked at %zu rows of dQ and %zu of dK and dV; --verify=all checks all",
                     check->count[DQ], check->count[DK]);

@@ -76,7 +76,6 @@ _Noreturn void options_help(const struct program *program);
 /* Exits unless all outputs can be written and are no inputs. */
 void options_check_outputs(const struct program *program, const struct options *options);
 
-extern const char *options_outputs[OPTION_ROWS + 1];  // files of OUTPUT options; NULL ends them
 extern const char *options_program_path;
 extern const char *options_excluded_names;  // the value of --exclude, or ""
 

@@ -25,19 +25,14 @@ bool option_taken(const struct program *program, const struct option_row *row)
     return row->chapters >> program->chapter & 1;
 }
 
-const char *options_output(size_t k)
-{
-    return options_outputs[k];
-}
-
 bool options_generated(const struct options *o)
 {
     return o->batch || o->heads || o->kv_heads || o->n_q || o->n_k || o->d || o->rows || o->cols ||
            o->seed_given;
 }
 
-/* Requires an input from files or a generated one, not parts of both. */
-static void check_input(const struct options *o)
+/* Checks options that are valid only with another, or only without it. */
+static void check_partners(const struct options *o)
 {
     const bool all = o->q && o->k && o->v;
     if ((o->q || o->k || o->v) && !all)
@@ -48,20 +43,15 @@ static void check_input(const struct options *o)
     if ((all || o->input) && options_generated(o))
         options_fail(all ? "--q" : "--input",
                      "does not go with options of a generated input, such as --seed");
-}
-
-/* Checks options that are valid only with another, or only without it. */
-static void check_partners(const struct options *options)
-{
-    if (options->dropout_seed_given && !options->dropout_given)
+    if (o->dropout_seed_given && !o->dropout_given)
         options_fail("--dropout-seed", "expected --dropout too");
-    if (options->mask_rows && !options->block_mask)
+    if (o->mask_rows && !o->block_mask)
         options_fail("--mask-block", "expected --block-mask too");
-    if (options->dO && !options->q)
+    if (o->dO && !o->q)
         options_fail("--do", "expected --q, --k and --v too");
-    if (options->sram && (options->br || options->bc))
+    if (o->sram && (o->br || o->bc))
         options_fail("--sram", "chooses the tiles itself, so it does not go with %s",
-                     options->br ? "--br" : "--bc");
+                     o->br ? "--br" : "--bc");
 }
 
 void options_program(const struct program *program, const char *path)
@@ -86,18 +76,17 @@ static void option_take(struct options *options, const struct option_row *row, c
     char option[40];
     snprintf(option, sizeof option, "--%s", row->name);
     void *field = (char *)options + row->field;
-    const char *const value = text ? text : "";  // flags have none
     switch (row->kind) {
     case FLAG:
         *(bool *)field = true;
         break;
     case COUNT:
-        *(size_t *)field = (size_t)option_whole_number(option, value, 1, row->most);
+        *(size_t *)field = (size_t)option_whole_number(option, text, 1, row->most);
         break;
     case NAME:
-        if (!*value)
+        if (!*text)
             options_fail(option, "expected a name, found ''");
-        *(const char **)field = value;
+        *(const char **)field = text;
         break;
     default:
         option_take_other(options, row, option, text);
@@ -137,7 +126,6 @@ struct options options_parse(const struct program *program, int argc, char **arg
     }
     if (options.story && argc > 3)
         options_fail("--story", "expected no other option with it");
-    check_input(&options);
     check_partners(&options);
     if (options_outputs[0])
         options_check_outputs(program, &options);

@@ -105,8 +105,8 @@ bool options_excluded(const char *name);
  */
 void options_check_excluded(const char *(*name_of)(size_t k), size_t n);
 
-/* The k-th file that an option of the command line asks the program to write; NULL if there are fewer. */
-const char *options_output(size_t k);
+/* The files that options of the command line ask the program to write; NULL ends them. */
+extern const char *options_outputs[];
 
 /*
  * The path of the course's input file `name`: in common/data below the current folder, else next

@@ -23,11 +23,6 @@ void report_start(const char *chapter, const char *title, const char *idea, bool
                TITLE_WIDTH - (int)strlen(chapter) - 2 - (int)strlen(title), "", idea);
 }
 
-void report_aside(void)
-{
-    report.aside = true;
-}
-
 void report_part(const char *label)
 {
     report.label = label;
@@ -58,18 +53,17 @@ static int columns_of(const char *text)
     return columns;
 }
 
-void report_counted(const char *label, const struct counted *lines, size_t n, const char *per,
-                    size_t unit, const char *suffix)
+void report_counted(const struct counted *lines, size_t n, const char *per, size_t unit,
+                    const char *suffix)
 {
-    char heading[40], count[32], predicted[32];
-    snprintf(heading, sizeof heading, "per %s", per);
+    char count[32], predicted[32];
     int width = 14;
     for (const struct counted *line = lines; line < lines + n; line++)
         width = columns_of(line->formula) > width ? columns_of(line->formula) : width;
-    report_part(label);
-    report_line("%-12s %13s %17s %*s", "slow memory", "counted", heading, width, "formula");
+    report_part("Counted");
+    report_line("%-12s %13s %17s %*s", "slow memory", "counted", per, width, "formula");
     for (const struct counted *line = lines; line < lines + n; line++) {
-        const double each = (double)line->count / (double)unit;
+        const double each = (double)line->count / (double)(unit ? unit : 1);
         const bool right = line->count == line->predicted;
         report_line("%-14s %11s %15.2f%-2s %*s%s   %s%s%s", line->what,
                     report_number(line->count, count), each, suffix,
@@ -78,12 +72,6 @@ void report_counted(const char *label, const struct counted *lines, size_t n, co
                     right ? "" : report_number(line->predicted, predicted), line->note);
         report.wrong |= !right;
     }
-}
-
-const char *report_mark(bool right)
-{
-    report.wrong |= !right;
-    return right ? "ok" : "WRONG";
 }
 
 char *report_number(size_t number, char text[32])
@@ -97,7 +85,7 @@ char *report_number(size_t number, char text[32])
 
 int report_finish(void)
 {
-    if (options_output(0))
+    if (options_outputs[0])
         report_check_files();
     if (report.aside)
         options_flush();  // no verdict about output that could not be written
@@ -105,7 +93,7 @@ int report_finish(void)
         fprintf(report.aside ? stderr : stdout, "%s  %-27s %s\n", report.chapter, report.title,
                 report.wrong ? "WRONG" : "ok");
     options_flush();
-    if (options_output(0))
+    if (options_outputs[0])
         report_close();
     return report.wrong ? EXIT_DISAGREES : EXIT_VERIFIED;
 }

@@ -17,27 +17,18 @@ const char *report_place(struct axes axes, size_t index, char *text, size_t size
     return coordinates_of(index, axes.dims, axes.shape, text, size);
 }
 
-/* The largest error as text: a number, or the mismatch if there is one. */
-static const char *error_text(const struct difference *d, char *text, size_t size)
+/* The largest error, and "0.35" of what rounding explains; or the mismatch if there is one. */
+static void error_texts(const struct difference *d, char error[32], char explained[32])
 {
     static const char *const worse[] = {
         [NEVER_WRITTEN] = "never written", [NOT_A_NUMBER] = "NaN", [INFINITE] = "infinite"
     };
-    if (d->mismatched)
-        snprintf(text, size, "%s", worse[d->mismatch]);
-    else
-        snprintf(text, size, "%.2e", d->max_abs);
-    return text;
-}
-
-/* "0.35": the error in units of what rounding explains, where it is a number. */
-static const char *explained_text(const struct difference *d, char *text, size_t size)
-{
-    if (d->mismatched)
-        snprintf(text, size, "-");
-    else
-        snprintf(text, size, d->explained < 10.0 ? "%.2f" : "%.3g", d->explained);
-    return text;
+    snprintf(error, 32, "%.2e", d->max_abs);
+    snprintf(explained, 32, d->explained < 10.0 ? "%.2f" : "%.3g", d->explained);
+    if (d->mismatched) {
+        snprintf(error, 32, "%s", worse[d->mismatch]);
+        snprintf(explained, 32, "-");
+    }
 }
 
 void report_compared(const struct comparison *comparisons, size_t n)
@@ -48,11 +39,14 @@ void report_compared(const struct comparison *comparisons, size_t n)
     report_line("%-22s %13s  %s  %s", "", "largest error", EXPLAINED, heading);
     for (const struct comparison *c = comparisons; c < comparisons + n; c++) {
         const bool right = is_explained(c->difference);
+        if (!c->with)
+            continue;
+        error_texts(&c->difference, error, explained);
         snprintf(with, sizeof with, "%s%s%.20s", c->of ? c->of : "", c->of ? ", " : "", c->with);
-        report_line(
-            "%-22s %13s  %*s  %-16s %s", with, error_text(&c->difference, error, sizeof error),
-            (int)sizeof EXPLAINED - 1, explained_text(&c->difference, explained, sizeof explained),
-            report_place(c->axes, c->difference.worst, place, sizeof place), report_mark(right));
+        report_line("%-22s %13s  %*s  %-16s %s", with, error, (int)sizeof EXPLAINED - 1, explained,
+                    report_place(c->axes, c->difference.worst, place, sizeof place),
+                    right ? "ok" : "WRONG");
+        report.wrong |= !right;
         if (!right)
             report_neighbourhood(c);
     }
@@ -82,16 +76,8 @@ struct attention_errors attention_check_report(const struct attention_check *che
                                                const float *before)
 {
     struct attention_verdict v = attention_verdict_of(check, O, lse, name, before);
-    struct comparison lines[4];
-    size_t n = 0;
-    lines[n++] = v.reference;
-    if (v.lse.with)
-        lines[n++] = v.lse;
-    if (v.other.with)
-        lines[n++] = v.other;
-    if (v.previous.with)
-        lines[n++] = v.previous;
-    report_compared(lines, n);
+    const struct comparison lines[] = { v.reference, v.lse, v.other, v.previous };
+    report_compared(lines, 4);
     const size_t heads = check->shape[0] * check->shape[1], rows = heads * check->shape[2];
     char of_rows[32];
     if (check->count < rows)

@@ -66,10 +66,9 @@ void report_array(const char *path, int dims, const size_t *shape, const float *
 /* Every requested output must be kept by now: no other option makes it. */
 void report_check_files(void)
 {
-    const char *path;
-    for (size_t k = 0; (path = options_output(k)); k++)
-        if (kept_at(path) == files.count)
-            options_fail(path, "expected a run that makes this file; no file is written");
+    for (const char *const *path = options_outputs; *path; path++)
+        if (kept_at(*path) == files.count)
+            options_fail(*path, "expected a run that makes this file; no file is written");
 }
 
 void report_close(void)

@@ -16,9 +16,6 @@ extern struct report {
     bool begun, quiet, aside, wrong;
 } report;
 
-/* "ok"; or "WRONG", which also makes the verdict wrong. */
-const char *report_mark(bool right);
-
 /* Exits unless each requested output is kept by now. */
 void report_check_files(void);
 

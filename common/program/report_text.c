@@ -1,7 +1,7 @@
 /*
  * Numbers, amounts of memory, times and rows as a report has them, and its usual lines.
  */
-#include "common/program/report.h"
+#include "common/program/report_parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -53,6 +53,11 @@ char *report_value(double x, int digits, char text[32])
     else
         snprintf(text, 32, "%.*g", digits, x);
     return text;
+}
+
+void report_aside(void)
+{
+    report.aside = true;
 }
 
 void report_not_counted(const char *label)

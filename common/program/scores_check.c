@@ -44,7 +44,7 @@ size_t scores_count(const struct scores *scores, softmax_row *watched, size_t lo
         { "y stores", y.stores, n, "N", "" },
         { "all", accesses, (loads + 1) * n, all_formula, note },
     };
-    report_counted("Counted", lines, 3, "row of N", n, " N");
+    report_counted(lines, 3, "per row of N", n, " N");
     return accesses;
 }
 
@@ -143,7 +143,7 @@ void scores_check(const struct scores *scores, softmax_row *previous, struct sum
             comparison_keep_worse(&worst[1],
                                   compare_row(scores, summary->previous, given, &numbers[i]));
     }
-    report_compared(worst, previous ? 2 : 1);
+    report_compared(worst, 2);
     if (wrong_rows)
         report_line(
             "  %s is itself wrong in %zu row%s, first in row %zu: compared with the reference",

@@ -2,7 +2,6 @@
 
 #include "common/cpu/memory.h"
 #include "common/measure/traffic.h"
-#include "common/program/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,12 +75,6 @@ const char *step_formula(const struct step *step, const struct attention *p)
     return step->formula_16 && p->dtype != DTYPE_F32 ? step->formula_16 : step->formula;
 }
 
-void step_report_count(const struct count *count)
-{
-    report_counted("Counted", count->accesses.line, count->accesses.n, "pair",
-                   count->pairs ? count->pairs : 1, "");
-}
-
 // ---- running it ---------------------------------------------------------------------------------
 
 static float *poisoned(size_t n, const char *name)
@@ -107,15 +100,11 @@ struct tensors outputs_new(const struct attention *p, struct tensors x)
 
 void outputs_free(struct tensors *x)
 {
-    free(x->dQ);
-    free(x->dK);
-    free(x->dV);
-    x->dQ = x->dK = x->dV = NULL;
-    if (x->dO)
-        return;
-    free(x->O);
-    free(x->lse);
-    x->O = x->lse = NULL;
+    float **const outputs[] = { &x->dQ, &x->dK, &x->dV, &x->O, &x->lse };
+    for (size_t k = 0; k < (x->dO ? 3 : 5); k++) {
+        free(*outputs[k]);
+        *outputs[k] = NULL;
+    }
 }
 
 struct tensors step_run(const struct step *step, const struct attention *p, struct tile_size size,

@@ -118,16 +118,6 @@ struct count count_step(const struct step *step, const struct attention *p, stru
                         struct tensors x);
 
 /*
- * Writes the --csv line of a step that ran alone: its count, its time (0: none), and its errors
- * against the reference and the previous step.
- */
-void step_write_csv(const char *path, const char *formula, const struct count *count,
-                    double seconds, const char *previous, struct attention_errors errors);
-
-/* The part "Counted". */
-void step_report_count(const struct count *count);
-
-/*
  * A chapter's table. Its last step supports every option that any step supports, and has no number.
  */
 struct step_table {

@@ -1,5 +1,4 @@
-/* Texts about steps: their list, unsupported options, and --csv's line. */
-#include "common/program/report.h"
+/* Texts about steps: their list, and unsupported options. */
 #include "common/program/step.h"
 
 #include <stdio.h>
@@ -55,18 +54,4 @@ void step_refuse(const struct step *step, const struct attention *p, const struc
                  !step_takes_type(step, p->dtype) ? types_instead(step)
                  : usual_d ? "; the course's input has this d, and --d draws another input"
                            : "");
-}
-
-void step_write_csv(const char *path, const char *formula, const struct count *count,
-                    double seconds, const char *previous, struct attention_errors errors)
-{
-    report_summary(path, &(struct summary){
-                             .accesses = formula,
-                             .counted = count->total,
-                             .extra_bytes = count->slow_bytes + count->fast_bytes,
-                             .milliseconds = 1e3 * seconds,
-                             .error = errors.reference,
-                             .previous = errors.has_previous ? previous : NULL,
-                             .previous_error = errors.previous,
-                         });
 }
