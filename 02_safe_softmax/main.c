@@ -18,13 +18,6 @@ static const struct program program = {
     .example = "--rows 2 --cols 5 --trace",
 };
 
-static void bench(const char *csv)
-{
-    softmax_row *const of[SCORES_BENCH] = { safe_softmax, safe_softmax_lanes, standard_softmax,
-                                            standard_softmax_lanes };
-    scores_bench(program.chapter, LOADS, of, csv);
-}
-
 int main(int argc, char **argv)
 {
     const struct options o = options_parse(&program, argc, argv);
@@ -47,7 +40,10 @@ int main(int argc, char **argv)
 
     scores_write(&o, &scores);
     if (o.bench)
-        bench(o.csv);
+        scores_bench(program.chapter, LOADS,
+                     (softmax_row *const[SCORES_BENCH]){ safe_softmax, safe_softmax_lanes,
+                                                         standard_softmax, standard_softmax_lanes },
+                     o.csv);
     else if (o.csv)
         scores_csv(o.csv, &scores, safe_softmax, summary);
     if (screen)

@@ -18,13 +18,6 @@ static const struct program program = {
     .example = "--rows 2 --cols 5 --trace",
 };
 
-static void bench(const char *csv)
-{
-    softmax_row *const of[SCORES_BENCH] = { online_softmax, online_softmax_lanes, safe_softmax,
-                                            safe_softmax_lanes };
-    scores_bench(program.chapter, LOADS, of, csv);
-}
-
 int main(int argc, char **argv)
 {
     const struct options o = options_parse(&program, argc, argv);
@@ -45,7 +38,10 @@ int main(int argc, char **argv)
 
     scores_write(&o, &scores);
     if (o.bench)
-        bench(o.csv);
+        scores_bench(program.chapter, LOADS,
+                     (softmax_row *const[SCORES_BENCH]){ online_softmax, online_softmax_lanes,
+                                                         safe_softmax, safe_softmax_lanes },
+                     o.csv);
     else if (o.csv)
         scores_csv(o.csv, &scores, online_softmax, summary);
     if (screen)

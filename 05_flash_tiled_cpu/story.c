@@ -6,6 +6,7 @@
 #include "05_flash_tiled_cpu/program.h"
 #include "05_flash_tiled_cpu/steps/split_kv.h"
 #include "05_flash_tiled_cpu/steps/trace.h"
+#include "common/check/tolerance.h"
 #include "common/measure/traffic.h"
 #include "common/measure/watch.h"
 #include "common/problem/block_mask.h"
@@ -94,9 +95,7 @@ static void theorem_2(void)
                     (double)counted("standard", &input, standard_size(M, D)) / unit,
                     (double)counted("fa1", &input, fa1_size(M, D)) / unit,
                     (double)counted("fa2", &input, fa2_size(M, D)) / unit,
-                    (double)counted("fa2", &input,
-                                    (struct tile_size){ fa1_size(M, D).Br, fa1_size(M, D).Bc }) /
-                        unit);
+                    (double)counted("fa2", &input, fa1_size(M, D)) / unit);
     }
     const size_t one = crossing("fa1", 64), two = crossing("fa2", 64);
     report_line("For large N and d = 64, fa1 moves less than standard from M = %zu on, %.2f d^2,",
@@ -208,10 +207,8 @@ static void show_masks(void)
 static double largest_difference(const float *a, const float *b, size_t n)
 {
     double largest = 0.0;
-    for (size_t k = 0; k < n; k++) {
-        const double off = fabs((double)a[k] - (double)b[k]);
-        largest = off > largest || isnan(off) ? off : largest;
-    }
+    for (size_t k = 0; k < n; k++)
+        largest = larger_error(largest, fabs((double)a[k] - (double)b[k]));
     return largest;
 }
 
@@ -310,29 +307,11 @@ static double error_of_columns(const struct attention_input *input,
         biased_row(input, row / BIAS_N, row % BIAS_N, O);
         for (size_t k = 0; k < BIAS_D; k++) {
             const float got = x.O[row * (BIAS_D + BIAS_COLUMNS) + BIAS_COLUMNS + k];
-            const double off = fabs((double)got - O[k]);
-            largest = off > largest || isnan(off) ? off : largest;
+            largest = larger_error(largest, fabs((double)got - O[k]));
         }
     }
     outputs_free(&x);
     return largest;
-}
-
-/*
- * The elements of a bias matrix (H, Nq, Nk) that a step would load: all of each tile that is not
- * skipped.
- */
-static size_t loads_of_matrix(const struct attention *p, struct tile_size size)
-{
-    size_t loads = 0;
-    for (size_t n = 0; n < p->H; n++)
-        for (size_t i0 = 0; i0 < p->Nq; i0 += size.Br)
-            for (size_t j0 = 0; j0 < p->Nk; j0 += size.Bc) {
-                const size_t rows = min(size.Br, p->Nq - i0), cols = min(size.Bc, p->Nk - j0);
-                if (tile_kind(p, 0, n, i0, i0 + rows, j0, j0 + cols) != TILE_SKIPPED)
-                    loads += rows * cols;
-            }
-    return loads;
 }
 
 static void print_bias(const char *what, size_t accesses, size_t without)
@@ -371,7 +350,7 @@ static void show_bias(void)
     report_line("%-22s %12s %8s", "", "accesses", "ratio");
     print_bias("no bias", without, without);
     print_bias("two more columns", counted("masks", &more, bias_tile), without);
-    print_bias("a matrix (H, N, N)", without + loads_of_matrix(&input.p, bias_tile), without);
+    print_bias("a matrix (H, N, N)", without + count_tiles(&input.p, bias_tile).pairs, without);
     report_line("with the columns O differs from the formula by %.1e", largest);
     if (!(largest <= 5e-6))
         report_wrong("that is more than rounding");

@@ -14,63 +14,57 @@
 /* Of naive_scores: 16 x 16 threads, one per element of S. It has no tiles. */
 static struct kernel_shape shape_naive(const struct attention *p)
 {
-    return (struct kernel_shape){ p->B * p->H * ceil_div(p->Nq, 16) * ceil_div(p->Nk, 16), 256, 1,
-                                  1 };
+    return (struct kernel_shape){ 256, 1, 1,
+                                  p->B * p->H * ceil_div(p->Nq, 16) * ceil_div(p->Nk, 16) };
 }
 
 /* One block per head. */
 static struct kernel_shape shape_fa1(const struct attention *p)
 {
-    return (struct kernel_shape){ p->B * p->H, 256, FA1_BR, FA1_BC(p->d) };
+    return (struct kernel_shape){ 256, FA1_BR, FA1_BC(p->d), p->B * p->H };
 }
 
 /* The others have a block per Br queries of a head. */
 static struct kernel_shape shape_fa2(const struct attention *p)
 {
-    const size_t Br = FA2_BR(p->d);
-    return (struct kernel_shape){ p->B * p->H * ceil_div(p->Nq, Br), 128, Br, FA2_BC };
+    return (struct kernel_shape){ .threads = 128, .Br = FA2_BR(p->d), .Bc = FA2_BC };
 }
 
 static struct kernel_shape shape_turing(const struct attention *p)
 {
-    const size_t blocks = p->B * p->H * ceil_div(p->Nq, TURING_BR);
-    return (struct kernel_shape){ blocks, 128, TURING_BR, TENSOR_BC(p->d) };
+    return (struct kernel_shape){ .threads = 128, .Br = TURING_BR, .Bc = TENSOR_BC(p->d) };
 }
 
 static struct kernel_shape shape_tensor(const struct attention *p)
 {
-    const size_t blocks = p->B * p->H * ceil_div(p->Nq, TENSOR_BR);
-    return (struct kernel_shape){ blocks, 128, TENSOR_BR, TENSOR_BC(p->d) };
-}
-
-/* Two warpgroups of 64 queries. */
-static struct kernel_shape shape_hopper(const struct attention *p)
-{
-    const size_t blocks = p->B * p->H * ceil_div(p->Nq, TENSOR_BR);
-    return (struct kernel_shape){ blocks, 256, TENSOR_BR, HOPPER_BC };
-}
-
-/* For persistent, `blocks` counts tiles; step_blocks limits it to the multiprocessors. */
-static struct kernel_shape shape_roles(const struct attention *p)
-{
-    struct kernel_shape shape = shape_hopper(p);
-    shape.threads += 128;  // the producer
-    return shape;
-}
-
-/* A warpgroup of 128 threads per 64 queries, and the producer. */
-static struct kernel_shape shape_store(const struct attention *p)
-{
-    const size_t Br = STORE_BR(p->d), blocks = p->B * p->H * ceil_div(p->Nq, Br);
-    return (struct kernel_shape){ blocks, 2 * Br + 128, Br, STORE_BC(p->d, p->causal) };
+    return (struct kernel_shape){ .threads = 128, .Br = TENSOR_BR, .Bc = TENSOR_BC(p->d) };
 }
 
 /* exp2 to rescale have fewer keys than mma for d = 128 (tiles.h). */
 static struct kernel_shape shape_power(const struct attention *p)
 {
-    struct kernel_shape shape = shape_tensor(p);
-    shape.Bc = POWER_BC(p->d);
-    return shape;
+    return (struct kernel_shape){ .threads = 128, .Br = TENSOR_BR, .Bc = POWER_BC(p->d) };
+}
+
+/* Two warpgroups of 64 queries; and with a producer. */
+static struct kernel_shape shape_hopper(const struct attention *p)
+{
+    (void)p;
+    return (struct kernel_shape){ .threads = 256, .Br = TENSOR_BR, .Bc = HOPPER_BC };
+}
+
+static struct kernel_shape shape_roles(const struct attention *p)
+{
+    (void)p;
+    return (struct kernel_shape){ .threads = 256 + 128, .Br = TENSOR_BR, .Bc = HOPPER_BC };
+}
+
+/* A warpgroup of 128 threads per 64 queries, and the producer. */
+static struct kernel_shape shape_store(const struct attention *p)
+{
+    const size_t Br = STORE_BR(p->d);
+    return (
+        struct kernel_shape){ .threads = 2 * Br + 128, .Br = Br, .Bc = STORE_BC(p->d, p->causal) };
 }
 
 // The first tile of each d is the default (tiles.h). A warp has M_tiles times 16 queries.
@@ -121,6 +115,10 @@ KERNEL(complete)
 /* What every kernel supports. */
 enum { SHAPES = SUPPORTS_CAUSAL | SUPPORTS_GROUPED_HEADS | SUPPORTS_LSE };
 
+/* A kernel in float32, and on tensor cores: the same d, and on tensor cores the same formula. */
+#define FLOAT32 .f32 = { .only = { 16, 32, 64, 96, 128 } }, .supports = SHAPES
+#define TENSOR_CORES .formula = "d / key + …", .f16 = { .only = { 64, 128 } }, .supports = SHAPES
+
 static const struct step kernels[] = {
     {
         .name = "naive",
@@ -129,8 +127,7 @@ static const struct step kernels[] = {
         .formula = "(4 d + 5) / pair + …",
         .predict = predict_naive,
         .shape = shape_naive,
-        .f32 = { .only = { 16, 32, 64, 96, 128 } },
-        .supports = SHAPES,
+        FLOAT32,
         .stores = STORES_SCORES,
     },
     {
@@ -140,8 +137,7 @@ static const struct step kernels[] = {
         .formula = "Tc (3 Nq d + 4 Nq) + …",
         .predict = predict_fa1,
         .shape = shape_fa1,
-        .f32 = { .only = { 16, 32, 64, 96, 128 } },
-        .supports = SHAPES,
+        FLOAT32,
         .stores = STORES_STATISTICS,
     },
     {
@@ -151,8 +147,7 @@ static const struct step kernels[] = {
         .formula = "2 d / key + …",
         .predict = predict_fa2,
         .shape = shape_fa2,
-        .f32 = { .only = { 16, 32, 64, 96, 128 } },
-        .supports = SHAPES,
+        FLOAT32,
     },
     {
         .name = "ahead",
@@ -161,144 +156,117 @@ static const struct step kernels[] = {
         .formula = "2 d / key + …",
         .predict = predict_fa2,
         .shape = shape_fa2,
-        .f32 = { .only = { 16, 32, 64, 96, 128 } },
-        .supports = SHAPES,
+        FLOAT32,
     },
     {
         .name = "turing",
         .idea = "tensor cores of a T4: float16 inputs, float32 sums",
         RUNS(turing),
-        .formula = "d / key + …",
-        .predict = predict_tensor,
+        .predict = predict_fa2,
         .shape = shape_turing,
-        .f16 = { .only = { 64, 128 } },
+        TENSOR_CORES,
         .float16_only = true,
-        .supports = SHAPES,
         .compute_capability = 75,
     },
     {
         .name = "mma",
         .idea = "Ampere: products twice as long, and bfloat16",
         RUNS(mma),
-        .formula = "d / key + …",
-        .predict = predict_tensor,
+        .predict = predict_fa2,
         .shape = shape_tensor,
-        .f16 = { .only = { 64, 128 } },
-        .supports = SHAPES,
+        TENSOR_CORES,
     },
     {
         .name = "swizzle",
         .idea = "no bank conflicts in shared memory",
         RUNS(swizzle),
-        .formula = "d / key + …",
-        .predict = predict_tensor,
+        .predict = predict_fa2,
         .shape = shape_tensor,
-        .f16 = { .only = { 64, 128 } },
-        .supports = SHAPES,
+        TENSOR_CORES,
     },
     {
         .name = "async",
         .idea = "two stages: the next tile is copied meanwhile",
         RUNS(async),
-        .formula = "d / key + …",
-        .predict = predict_tensor,
+        .predict = predict_fa2,
         .shape = shape_tensor,
-        .f16 = { .only = { 64, 128 } },
-        .supports = SHAPES,
+        TENSOR_CORES,
     },
     {
         .name = "exp2",
         .idea = "the scale folded into a power of 2",
         RUNS(exp2),
-        .formula = "d / key + …",
-        .predict = predict_tensor,
+        .predict = predict_fa2,
         .shape = shape_power,
-        .f16 = { .only = { 64, 128 } },
-        .supports = SHAPES,
+        TENSOR_CORES,
     },
     {
         .name = "skip",
         .idea = "masks only in tiles that need one",
         RUNS(skip),
-        .formula = "d / key + …",
-        .predict = predict_tensor,
+        .predict = predict_fa2,
         .shape = shape_power,
-        .f16 = { .only = { 64, 128 } },
-        .supports = SHAPES,
+        TENSOR_CORES,
     },
     {
         .name = "rescale",
         .idea = "O rescaled only when the maximum grew a lot",
         RUNS(rescale),
-        .formula = "d / key + …",
-        .predict = predict_tensor,
+        .predict = predict_fa2,
         .shape = shape_power,
-        .f16 = { .only = { 64, 128 } },
-        .supports = SHAPES,
+        TENSOR_CORES,
     },
     {
         .name = "budget",
         .idea = "tile sizes that fit the registers: --br, --bc",
         RUNS(budget),
-        .formula = "d / key + …",
-        .predict = predict_tensor,
+        .predict = predict_fa2,
         .tiles = budget_tiles,
-        .f16 = { .only = { 64, 128 } },
-        .supports = SHAPES,
+        TENSOR_CORES,
     },
     {
         .name = "wgmma",
         .idea = "Hopper: TMA copies and warpgroup MMA",
         RUNS(wgmma),
-        .formula = "d / key + …",
         .predict = predict_wgmma,
         .shape = shape_hopper,
-        .f16 = { .only = { 64, 128 } },
-        .supports = SHAPES,
+        TENSOR_CORES,
         .compute_capability = 90,
     },
     {
         .name = "roles",
         .idea = "a producer loads tiles, consumers compute",
         RUNS(roles),
-        .formula = "d / key + …",
         .predict = predict_boxes,
         .shape = shape_roles,
-        .f16 = { .only = { 64, 128 } },
-        .supports = SHAPES,
+        TENSOR_CORES,
         .compute_capability = 90,
     },
     {
         .name = "overlap",
         .idea = "softmax placed before the wait for a product",
         RUNS(overlap),
-        .formula = "d / key + …",
         .predict = predict_boxes,
         .shape = shape_roles,
-        .f16 = { .only = { 64, 128 } },
-        .supports = SHAPES,
+        TENSOR_CORES,
         .compute_capability = 90,
     },
     {
         .name = "pingpong",
         .idea = "two consumers alternate on the tensor cores",
         RUNS(pingpong),
-        .formula = "d / key + …",
         .predict = predict_boxes,
         .shape = shape_roles,
-        .f16 = { .only = { 64, 128 } },
-        .supports = SHAPES,
+        TENSOR_CORES,
         .compute_capability = 90,
     },
     {
         .name = "persistent",
         .idea = "persistent blocks take the longest tile left",
         RUNS(persistent),
-        .formula = "d / key + …",
         .predict = predict_boxes,
         .shape = shape_roles,
-        .f16 = { .only = { 64, 128 } },
-        .supports = SHAPES,
+        TENSOR_CORES,
         .stores = STORES_COUNTERS,
         .compute_capability = 90,
     },
@@ -306,11 +274,9 @@ static const struct step kernels[] = {
         .name = "store",
         .idea = "O leaves by the TMA, from shared memory",
         RUNS(store),
-        .formula = "d / key + …",
         .predict = predict_boxes,
         .shape = shape_store,
-        .f16 = { .only = { 64, 128 } },
-        .supports = SHAPES,
+        TENSOR_CORES,
         .stores = STORES_COUNTERS,
         .compute_capability = 90,
     },

@@ -4,21 +4,6 @@
  */
 #include "06_flash_tiled_cuda/program.h"
 
-static size_t min(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/*
- * How many keys query i attends to, always the first ones: these kernels support no mask but
- * `causal`.
- */
-static size_t keys_attended(const struct attention *p, size_t i)
-{
-    const ptrdiff_t attended = (ptrdiff_t)i + attention_band(p).high + 1;
-    return attended < 0 ? 0 : min((size_t)attended, p->Nk);
-}
-
 void predict_naive(const struct attention *p, struct tile_size s, struct accesses *a)
 {
     (void)s;  // it has no tiles
@@ -34,22 +19,11 @@ void predict_naive(const struct attention *p, struct tile_size s, struct accesse
     accesses_add(a, "lse stores", rows, "Nq");
 }
 
-/* In one head, the queries of all Br x Bc tiles that are not fully masked: Tc Nq without a mask. */
-static size_t queries_of_tiles(const struct attention *p, size_t Br, size_t Bc)
-{
-    size_t queries = 0;
-    for (size_t i0 = 0; i0 < p->Nq; i0 += Br) {
-        const size_t rows = min(Br, p->Nq - i0), attended = keys_attended(p, i0 + rows - 1);
-        queries += rows * ((attended + Bc - 1) / Bc);
-    }
-    return queries;
-}
-
 void predict_fa1(const struct attention *p, struct tile_size s, struct accesses *a)
 {
-    const size_t heads = p->B * p->H, rows = heads * p->Nq,
-                 keys = heads * keys_attended(p, p->Nq - 1);
-    const size_t updates = heads * queries_of_tiles(p, s.Br, s.Bc);  // of a query by a tile of keys
+    const size_t rows = attention_rows(p);
+    const size_t keys = count_tiles(p, (struct tile_size){ p->Nq, 1 }).keys;
+    const size_t updates = count_tiles(p, s).queries;  // of a query by a tile of keys
     accesses_add(a, "K loads", keys * p->d, "Nk d");
     accesses_add(a, "V loads", keys * p->d, "Nk d");
     accesses_add(a, "Q loads", updates * p->d, "Tc Nq d");
@@ -79,54 +53,30 @@ static void predict_streamed_keys(const struct attention *p, size_t queries, siz
     accesses_add(a, "lse stores", rows, "Nq");
 }
 
-/*
- * In all heads, the keys that blocks of Br queries load: those that the last query attends to,
- * rounded up to whole tiles of Bc (1: not rounded), but none past the last key.
- */
-static size_t keys_of_tiles(const struct attention *p, size_t Br, size_t Bc)
-{
-    size_t keys = 0;
-    for (size_t i0 = 0; i0 < p->Nq; i0 += Br) {
-        const size_t attended = keys_attended(p, min(i0 + Br, p->Nq) - 1);
-        keys += min((attended + Bc - 1) / Bc * Bc, p->Nk);
-    }
-    return p->B * p->H * keys;
-}
-
+/* A block loads the keys up to the last that one of its queries attends to: tiles of one key. */
 void predict_fa2(const struct attention *p, struct tile_size s, struct accesses *a)
 {
-    predict_streamed_keys(p, attention_rows(p), keys_of_tiles(p, s.Br, 1), "Tr Nk d", a);
-}
-
-void predict_tensor(const struct attention *p, struct tile_size s, struct accesses *a)
-{
-    predict_streamed_keys(p, attention_rows(p), keys_of_tiles(p, s.Br, 1), "Tr Nk d / 2", a);
+    const size_t keys = count_tiles(p, (struct tile_size){ s.Br, 1 }).keys;
+    predict_streamed_keys(p, attention_rows(p), keys,
+                          p->dtype == DTYPE_F32 ? "Tr Nk d" : "Tr Nk d / 2", a);
 }
 
 /* The TMA loads full tiles of keys, even keys that no query of the block attends to. */
 void predict_boxes(const struct attention *p, struct tile_size s, struct accesses *a)
 {
-    predict_streamed_keys(p, attention_rows(p), keys_of_tiles(p, s.Br, s.Bc), "Tr Nk d / 2", a);
+    predict_streamed_keys(p, attention_rows(p), count_tiles(p, s).keys, "Tr Nk d / 2", a);
 }
 
 /* wgmma does not load Q in blocks whose queries attend to no key. */
 void predict_wgmma(const struct attention *p, struct tile_size s, struct accesses *a)
 {
-    predict_streamed_keys(p, p->B * p->H * queries_of_tiles(p, s.Br, p->Nk),
-                          keys_of_tiles(p, s.Br, s.Bc), "Tr Nk d / 2", a);
+    const size_t queries = count_tiles(p, (struct tile_size){ s.Br, p->Nk }).queries;
+    predict_streamed_keys(p, queries, count_tiles(p, s).keys, "Tr Nk d / 2", a);
 }
 
 /* Every mask: each tile that is not skipped loads its keys. */
 void predict_complete(const struct attention *p, struct tile_size s, struct accesses *a)
 {
-    size_t keys = 0;
-    for (size_t n = 0; n < p->B * p->H; n++)
-        for (size_t i0 = 0; i0 < p->Nq; i0 += s.Br)
-            for (size_t j0 = 0; j0 < p->Nk; j0 += s.Bc) {
-                const size_t i1 = min(i0 + s.Br, p->Nq), j1 = min(j0 + s.Bc, p->Nk);
-                if (tile_kind(p, n / p->H, n % p->H, i0, i1, j0, j1) != TILE_SKIPPED)
-                    keys += j1 - j0;
-            }
-    predict_streamed_keys(p, attention_rows(p), keys,
+    predict_streamed_keys(p, attention_rows(p), count_tiles(p, s).keys,
                           p->dtype == DTYPE_F32 ? "tiles' keys d" : "tiles' keys d / 2", a);
 }

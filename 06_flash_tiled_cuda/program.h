@@ -14,7 +14,6 @@ extern const struct chapter chapter;
 void predict_naive(const struct attention *p, struct tile_size size, struct accesses *a);
 void predict_fa1(const struct attention *p, struct tile_size size, struct accesses *a);
 void predict_fa2(const struct attention *p, struct tile_size size, struct accesses *a);
-void predict_tensor(const struct attention *p, struct tile_size size, struct accesses *a);
 void predict_boxes(const struct attention *p, struct tile_size size, struct accesses *a);
 void predict_wgmma(const struct attention *p, struct tile_size size, struct accesses *a);
 void predict_complete(const struct attention *p, struct tile_size size, struct accesses *a);

@@ -13,12 +13,6 @@
 
 // ---- requested options --------------------------------------------------------------------------
 
-/* For options_check_excluded. */
-static const char *kernel_name_of(size_t k)
-{
-    return table.steps[k].name;
-}
-
 /* "128 x 64, 64 x 64": the tiles that the kernel is compiled for with this d. */
 static const char *tiles_text(const struct step *kernel, size_t d)
 {
@@ -66,7 +60,7 @@ void check_requested(struct lab *lab)
 {
     const struct options *const o = &lab->o;
     const char *const unsupported = step_unsupported(lab->last, &lab->input.p);
-    options_check_excluded(kernel_name_of, table.count);
+    options_check_excluded(&table);
     if (o->threads)
         cuda_cpu_threads(o->threads);
     if (lab->only)
@@ -173,12 +167,10 @@ static void print_facts(const struct device *device, const char *csv)
 
 int print_device(const struct lab *lab)
 {
-    struct options others = lab->o;
-    others.csv = NULL;  // for the device's facts
-    if (others.step)
+    if (lab->o.step)
         options_fail("--step", "expected a program that runs a step, and --device-info runs none");
-    const struct device *const device = device_choose(&others);
-    report_start(chapter.number, chapter.title, "in CUDA: the machine", others.quiet);
+    const struct device *const device = device_choose(&lab->o);
+    report_start(chapter.number, chapter.title, "in CUDA: the machine", lab->o.quiet);
     print_facts(device, lab->o.csv);
     return report_finish();
 }

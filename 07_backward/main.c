@@ -31,16 +31,17 @@ static const struct step *in_plain_c(const struct attention *p)
 int main(int argc, char **argv)
 {
     struct lab lab = lab_open(&chapter, argc, argv);
-    struct trainer storage;
     if (lab.o.story)
         return tell_part(&lab.o);
-    if (lab.o.train)
-        return train(&lab, kernels_trainer(&lab.o, &storage));
-    if (kernels_ladder(&lab.o))
-        return lab_close(&lab);
+    kernels_expect(&lab.o);
     const bool cuda = wants_kernels(&lab.o), all = lab_asks_for(&lab, "all");
+    if (lab.o.train)
+        return train(&lab, cuda ? kernels->trainer(&lab.o) : NULL);
+    if (cuda && kernels->bench(&lab.o))
+        return lab_close(&lab);
     backward_load(&lab);
-    kernels_check(&lab.o, &lab.input.p);
+    if (kernels)
+        kernels->check(&lab.o, &lab.input.p);
     if (!cuda)
         lab_choose(&lab, lab.screen ? "fa2" : "complete");
     if (lab.o.trace)

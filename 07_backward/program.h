@@ -37,11 +37,11 @@ struct kernels {
     /* A full report on the requested kernel, or one line per kernel. */
     void (*run)(struct lab *lab);
 
-    /* Runs the kernels' benchmark on the requested GPU; returns false without one. */
+    /* Runs the kernels' ladder, if it is requested and there is a GPU; returns whether it ran. */
     bool (*bench)(const struct options *options);
 
     /* Chapter 06's complete and this chapter's cuda_complete, on the requested device. */
-    struct trainer (*trainer)(const struct options *options);
+    const struct trainer *(*trainer)(const struct options *options);
 };
 extern const struct kernels *kernels;  // NULL if not linked
 extern const struct step_table *kernel_table;
@@ -49,13 +49,7 @@ extern const struct step_table *kernel_table;
 /* Is a CUDA kernel requested: by name or, without --step, by an option that only kernels support? */
 bool wants_kernels(const struct options *options);
 
-/* The trainer for --train: the CUDA kernels, in `storage`; NULL if none is requested. */
-const struct trainer *kernels_trainer(const struct options *options, struct trainer *storage);
-
-/* Like kernels->check; without linked kernels, rejects options that need them. */
-void kernels_check(const struct options *options, const struct attention *p);
-
-/* Runs the kernels' ladder if it is requested and there is a GPU; returns whether it ran. */
-bool kernels_ladder(const struct options *options);
+/* Exits if the options need kernels and these are not linked. */
+void kernels_expect(const struct options *options);
 
 #endif

@@ -138,31 +138,12 @@ bool wants_kernels(const struct options *o)
                    : o->device != NULL || o->dtype != DTYPE_F32 || o->timeline != NULL;
 }
 
-void kernels_check(const struct options *o, const struct attention *p)
+void kernels_expect(const struct options *o)
 {
-    if (kernels)
-        kernels->check(o, p);
-    else if (wants_kernels(o) || o->device || o->dtype != DTYPE_F32 || o->timeline)
+    if (!kernels && (wants_kernels(o) || o->device || o->dtype != DTYPE_F32 || o->timeline))
         options_fail(o->device               ? "--device"
                      : o->dtype != DTYPE_F32 ? "--dtype"
                      : o->timeline           ? "--timeline"
                                              : "--step",
                      "expected a program with CUDA kernels; make 07 builds one");
-}
-
-const struct trainer *kernels_trainer(const struct options *o, struct trainer *storage)
-{
-    if (!wants_kernels(o))
-        return NULL;
-    if (kernels)
-        *storage = kernels->trainer(o);
-    else
-        kernels_check(o, NULL);  // which refuses them
-    return storage;
-}
-
-bool kernels_ladder(const struct options *o)
-{
-    return kernels && o->bench && options_usual(o) && wants_kernels(o) && !options_single(o) &&
-           kernels->bench(o);
 }

@@ -92,27 +92,18 @@ uint16_t *device_copy_rounded(const struct device *device, const float *host, si
     return array;
 }
 
-float *device_poisoned(const struct device *device, size_t n, const char *name)
+void *device_poisoned(const struct device *device, size_t n, size_t size, const char *name)
 {
-    float *array = find_kept(name, n * sizeof(float));
+    void *array = find_kept(name, n * size);
     if (array)
         return array;
-    float *const poison = allocate(n, sizeof *poison, name);
-    poison_fill(poison, n);
-    array = device_copy(device, poison, n * sizeof *poison, name);
-    free(poison);
-    return array;
-}
-
-uint16_t *device_poisoned_16(const struct device *device, size_t n, const char *name)
-{
-    uint16_t *array = find_kept(name, n * sizeof(uint16_t));
-    if (array)
-        return array;
-    uint16_t *const poison = allocate(n, sizeof *poison, name);
-    for (size_t k = 0; k < n; k++)
-        poison[k] = POISON_16;
-    array = device_copy(device, poison, n * sizeof *poison, name);
+    void *const poison = allocate(n, size, name);
+    if (size == sizeof(float))
+        poison_fill(poison, n);
+    else
+        for (size_t k = 0; k < n; k++)
+            ((uint16_t *)poison)[k] = POISON_16;
+    array = device_copy(device, poison, n * size, name);
     free(poison);
     return array;
 }

@@ -22,9 +22,11 @@ void *device_copy(const struct device *device, const void *host, size_t bytes, c
 uint16_t *device_copy_rounded(const struct device *device, const float *host, size_t n,
                               enum dtype type, const char *name);
 
-/* A poisoned array of n numbers: tolerance.h detects what a kernel did not write. */
-float *device_poisoned(const struct device *device, size_t n, const char *name);
-uint16_t *device_poisoned_16(const struct device *device, size_t n, const char *name);
+/*
+ * A poisoned array of n numbers of float32 or, if `size` is 2 bytes, of 16 bits: tolerance.h detects
+ * what a kernel did not write.
+ */
+void *device_poisoned(const struct device *device, size_t n, size_t size, const char *name);
 
 /* Replaces a problem's masks by copies, whose accesses are not counted. */
 void device_copy_masks(const struct device *device, struct attention *p);

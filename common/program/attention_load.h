@@ -27,7 +27,7 @@ void attention_write_gradients(const struct options *options, const struct atten
                                const float *dQ, const float *dK, const float *dV);
 
 /*
- * largest_score.c: exits, naming --scale or the file, if a score could exceed `most`, for example
+ * Exits, naming --scale or the file, if a score could exceed `most`, for example
  * because float32 cannot hold it.
  */
 void attention_expect_scores(const struct attention_input *input, const struct options *options,

@@ -48,7 +48,7 @@ extern const struct option_row option_rows[OPTION_ROWS];
 bool option_taken(const struct program *program, const struct option_row *row);
 
 /*
- * nearest.c: --step for its old name, --kernel. Exits for all other words; names an option that is
+ * --step for its old name, --kernel. Exits for all other words; names an option that is
  * at most two letters away.
  */
 const struct option_row *option_unknown(const struct program *program, const char *word);

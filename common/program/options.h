@@ -100,10 +100,9 @@ const char *options_single(const struct options *options);
 /* Is `name` among the names of --exclude? */
 bool options_excluded(const char *name);
 
-/*
- * Exits unless every name in --exclude is one of the chapter's n kernels, name_of(0), name_of(1), …
- */
-void options_check_excluded(const char *(*name_of)(size_t k), size_t n);
+/* Exits unless every name in --exclude is one of the table's (step.h). */
+struct step_table;
+void options_check_excluded(const struct step_table *table);
 
 /* The files that options of the command line ask the program to write; NULL ends them. */
 extern const char *options_outputs[];

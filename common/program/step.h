@@ -54,9 +54,9 @@ struct kernel_tile {
     size_t d, Br, Bc, threads;
 };
 
-/* A kernel's launch configuration, and the queries and keys of a tile. */
+/* A kernel's launch configuration, with its tile; 0 blocks: one per Br queries of a head. */
 struct kernel_shape {
-    size_t blocks, threads, Br, Bc;
+    size_t threads, Br, Bc, blocks;
 };
 
 struct runs;  // in chapter 07, the launchers of a kernel
@@ -169,7 +169,7 @@ struct tile_size step_size(const struct step *step, const struct options *option
 const struct kernel_tile *step_tile(const struct step *step, const struct attention *p, size_t Br,
                                     size_t Bc);
 
-/* A kernel's launch configuration, with the tile of this size if it has several. */
+/* A kernel's launch configuration, with the tile of this size if it has several; blocks are counted. */
 struct kernel_shape step_shape(const struct step *kernel, const struct attention *p,
                                struct tile_size size);
 

@@ -77,10 +77,14 @@ struct kernel_shape step_shape(const struct step *kernel, const struct attention
     const struct kernel_tile *tile = step_tile(kernel, p, size.Br, size.Bc);
     if (!tile)
         tile = step_tile(kernel, p, 0, 0);
-    if (!tile)
-        return kernel->shape ? kernel->shape(p) : (struct kernel_shape){ 0 };
-    const size_t tiles = p->B * p->H * ((p->Nq - 1) / tile->Br + 1);
-    return (struct kernel_shape){ tiles, tile->threads, tile->Br, tile->Bc };
+    struct kernel_shape shape = { 0 };
+    if (tile)
+        shape = (struct kernel_shape){ tile->threads, tile->Br, tile->Bc, 0 };
+    else if (kernel->shape)
+        shape = kernel->shape(p);
+    if (shape.blocks == 0 && shape.Br > 0)
+        shape.blocks = p->B * p->H * ((p->Nq - 1) / shape.Br + 1);
+    return shape;
 }
 
 struct tile_size kernel_tile_size(const struct step *kernel, const struct attention *p,

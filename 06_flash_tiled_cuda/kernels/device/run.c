@@ -1,8 +1,6 @@
 #include "06_flash_tiled_cuda/kernels/device/run.h"
 
 #include "06_flash_tiled_cuda/kernels/device/choice.h"
-#include "06_flash_tiled_cuda/kernels/parts/queue.h"
-#include "06_flash_tiled_cuda/kernels/parts/tiles.h"
 #include "common/lab/copies.h"
 
 static struct device_arrays upload(const struct device *device, const struct step *kernel,
@@ -15,15 +13,15 @@ static struct device_arrays upload(const struct device *device, const struct ste
         a.Q = device_copy(device, x.Q, queries * size, "Q");
         a.K = device_copy(device, x.K, keys * size, "K");
         a.V = device_copy(device, x.V, keys * size, "V");
-        a.O = device_poisoned(device, queries, "O");
+        a.O = device_poisoned(device, queries, sizeof *a.O, "O");
     } else {
         a.Q16 = device_copy_rounded(device, x.Q, queries, p->dtype, "Q");
         a.K16 = device_copy_rounded(device, x.K, keys, p->dtype, "K");
         a.V16 = device_copy_rounded(device, x.V, keys, p->dtype, "V");
-        a.O16 = device_poisoned_16(device, queries, "O");
+        a.O16 = device_poisoned(device, queries, sizeof *a.O16, "O");
     }
     if (x.lse)
-        a.lse = device_poisoned(device, rows, "lse");
+        a.lse = device_poisoned(device, rows, sizeof *a.lse, "lse");
     if (kernel->stores & STORES_SCORES) {
         a.S = device_room(device, rows * p->Nk * size, "S");
         a.P = device_room(device, rows * p->Nk * size, "P");
@@ -95,14 +93,4 @@ void kernel_timeline(const struct lab *lab)
 {
     kernel_observe(lab, CUDA_WATCH_TIMELINE);
     cuda_cpu_print_timeline(lab->only->name, lab->o.timeline);
-}
-
-bool kernel_takes(const struct attention *p, size_t n, size_t *head, size_t *i0)
-{
-    if (n >= queue_length(p, TENSOR_BR))
-        return false;
-    const struct queued tile = queue_at(p, TENSOR_BR, (unsigned)n);
-    *head = tile.head;
-    *i0 = tile.i0;
-    return true;
 }

@@ -89,11 +89,6 @@ static void run_kernels(struct lab *lab)
 
 // ---- the command line ---------------------------------------------------------------------------
 
-static const char *kernel_name_of(size_t k)
-{
-    return cuda_table.steps[k].name;
-}
-
 static void check_tiles(const struct options *o)
 {
     const char *const option = o->br      ? "--br"
@@ -117,7 +112,7 @@ static void check_requested(const struct options *o, const struct attention *p)
     if (o->timeline && !can_be_counted(&cuda_lab, cuda_table.steps))
         options_fail("--timeline", "expected a smaller problem, of at most 10 million rows x "
                                    "keys x d: all accesses are instrumented");
-    options_check_excluded(kernel_name_of, cuda_table.count);
+    options_check_excluded(&cuda_table);
     if (!wants_kernels(o) && !all)
         return;
     device_use(device_choose(o), NULL);
@@ -156,7 +151,9 @@ static bool bench(const struct options *o)
 {
     const struct lab lab = { .chapter = &cuda_chapter, .o = *o };
     const bool wide = o->dtype == DTYPE_F32;
-    options_check_excluded(kernel_name_of, cuda_table.count);
+    if (!o->bench || !options_usual(o) || options_single(o))
+        return false;
+    options_check_excluded(&cuda_table);
     device_use(device_choose(o), NULL);
     if (device_current() == &device_cpu)
         return false;
@@ -196,11 +193,12 @@ static struct result backward(const struct lab *lab)
     return cuda_run(cuda_named("cuda_complete"), trainer_device, &narrow);
 }
 
-static struct trainer trainer_of(const struct options *options)
+static const struct trainer *trainer_of(const struct options *options)
 {
+    static const struct trainer trainer = { "cuda_complete", forward, backward };
     trainer_device = device_choose(options);
     trainer_type = options->dtype;
-    return (struct trainer){ "cuda_complete", forward, backward };
+    return &trainer;
 }
 
 static const struct kernels here = { check_requested, run_kernels, bench, trainer_of };

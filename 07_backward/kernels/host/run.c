@@ -38,16 +38,16 @@ struct on_device cuda_load(const struct step *kernel, const struct device *devic
     struct backward_arrays *const a = &l.arrays;
     load_inputs(a, device, p, x);
     a->lse = device_copy(device, x.lse, rows * size, "lse");
-    a->D = device_poisoned(device, rows, "D");
+    a->D = device_poisoned(device, rows, sizeof *a->D, "D");
     if (kernel->stores & STORES_SUMS) {
-        a->dQ = device_poisoned(device, queries, "sums");
-        a->dQ16 = device_poisoned_16(device, queries, "dQ");
-        a->dK16 = device_poisoned_16(device, keys, "dK");
-        a->dV16 = device_poisoned_16(device, keys, "dV");
+        a->dQ = device_poisoned(device, queries, sizeof *a->dQ, "sums");
+        a->dQ16 = device_poisoned(device, queries, sizeof *a->dQ16, "dQ");
+        a->dK16 = device_poisoned(device, keys, sizeof *a->dK16, "dK");
+        a->dV16 = device_poisoned(device, keys, sizeof *a->dV16, "dV");
     } else {
-        a->dQ = device_poisoned(device, queries, "dQ");
-        a->dK = device_poisoned(device, keys, "dK");
-        a->dV = device_poisoned(device, keys, "dV");
+        a->dQ = device_poisoned(device, queries, sizeof *a->dQ, "dQ");
+        a->dK = device_poisoned(device, keys, sizeof *a->dK, "dK");
+        a->dV = device_poisoned(device, keys, sizeof *a->dV, "dV");
     }
     if (kernel->stores & STORES_SCORES) {
         a->P = device_room(device, rows * p->Nk * size, "P");
