@@ -6,9 +6,8 @@
 
 void predict_standard(const struct attention *p, struct tile_size size, struct accesses *a)
 {
-    const size_t heads = p->B * p->H, rows = heads * p->Nq, pairs = rows * p->Nk;
-    const size_t keys = heads * ceil_div(p->Nq, size.Br) * p->Nk;
     a->tiles = count_tiles(p, size);
+    const size_t rows = attention_rows(p), keys = a->tiles.keys, pairs = rows * p->Nk;
     accesses_add(a, "Q loads", rows * p->d, "Nq d");
     accesses_add(a, "K loads", keys * p->d, "Tr Nk d");
     accesses_add(a, "S stores", pairs, "Nq Nk");
@@ -21,47 +20,45 @@ void predict_standard(const struct attention *p, struct tile_size size, struct a
 
 void predict_fa1(const struct attention *p, struct tile_size size, struct accesses *a)
 {
-    const size_t heads = p->B * p->H, rows = heads * p->Nq, Tc = ceil_div(p->Nk, size.Bc);
     a->tiles = count_tiles(p, size);
-    accesses_add(a, "K loads", heads * p->Nk * p->d, "Nk d");
-    accesses_add(a, "V loads", heads * p->Nk * p->d, "Nk d");
-    accesses_add(a, "Q loads", Tc * rows * p->d, "Tc Nq d");
-    accesses_add(a, "O loads", Tc * rows * p->d, "Tc Nq d");
-    accesses_add(a, "O stores", (Tc + 1) * rows * p->d, "(Tc + 1) Nq d");
-    accesses_add(a, "m loads", (Tc + 1) * rows, "(Tc + 1) Nq");
-    accesses_add(a, "m stores", (Tc + 1) * rows, "(Tc + 1) Nq");
-    accesses_add(a, "l loads", (Tc + 1) * rows, "(Tc + 1) Nq");
-    accesses_add(a, "l stores", (Tc + 1) * rows, "(Tc + 1) Nq");
+    const size_t rows = attention_rows(p), queries = a->tiles.queries;
+    accesses_add(a, "K loads", p->B * p->H * p->Nk * p->d, "Nk d");
+    accesses_add(a, "V loads", p->B * p->H * p->Nk * p->d, "Nk d");
+    accesses_add(a, "Q loads", queries * p->d, "Tc Nq d");
+    accesses_add(a, "O loads", queries * p->d, "Tc Nq d");
+    accesses_add(a, "O stores", (queries + rows) * p->d, "(Tc + 1) Nq d");
+    accesses_add(a, "m loads", queries + rows, "(Tc + 1) Nq");
+    accesses_add(a, "m stores", queries + rows, "(Tc + 1) Nq");
+    accesses_add(a, "l loads", queries + rows, "(Tc + 1) Nq");
+    accesses_add(a, "l stores", queries + rows, "(Tc + 1) Nq");
     accesses_add(a, "lse stores", rows, "Nq");
 }
 
-/* For an outer loop over Q. `keys`: the keys of all tiles that are not skipped, of all heads. */
-static void predict_outer_q(const struct attention *p, size_t keys, const char *formula,
+/* For an outer loop over Q: every tile that is not skipped loads its keys. */
+static void predict_outer_q(const struct attention *p, struct tile_size size, const char *formula,
                             struct accesses *a)
 {
-    const size_t rows = attention_rows(p);
-    accesses_add(a, "Q loads", rows * p->d, "Nq d");
-    accesses_add(a, "K loads", keys * p->d, formula);
-    accesses_add(a, "V loads", keys * p->d, formula);
-    accesses_add(a, "O stores", rows * p->d, "Nq d");
+    a->tiles = count_tiles(p, size);
+    accesses_add(a, "Q loads", attention_rows(p) * p->d, "Nq d");
+    accesses_add(a, "K loads", a->tiles.keys * p->d, formula);
+    accesses_add(a, "V loads", a->tiles.keys * p->d, formula);
+    accesses_add(a, "O stores", attention_rows(p) * p->d, "Nq d");
 }
 
 void predict_block_matmul(const struct attention *p, struct tile_size size, struct accesses *a)
 {
-    a->tiles = count_tiles(p, size);
-    predict_outer_q(p, p->B * p->H * ceil_div(p->Nq, size.Br) * p->Nk, "Tr Nk d", a);
+    predict_outer_q(p, size, "Tr Nk d", a);
 }
 
 void predict_fa2(const struct attention *p, struct tile_size size, struct accesses *a)
 {
-    predict_block_matmul(p, size, a);
+    predict_outer_q(p, size, "Tr Nk d", a);
     accesses_add(a, "lse stores", attention_rows(p), "Nq");
 }
 
 void predict_masks(const struct attention *p, struct tile_size size, struct accesses *a)
 {
-    a->tiles = count_tiles(p, size);
-    predict_outer_q(p, a->tiles.keys, "tiles' keys d", a);
+    predict_outer_q(p, size, "tiles' keys d", a);
     accesses_add(a, "lse stores", attention_rows(p), "Nq");
 }
 

@@ -6,7 +6,7 @@
 #include "06_flash_tiled_cuda/kernels/device/run.h"
 #include "06_flash_tiled_cuda/program.h"
 #include "common/cpu/memory.h"
-#include "common/lab/device_speed.h"
+#include "common/lab/speed.h"
 
 #include <stdlib.h>
 

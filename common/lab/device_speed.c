@@ -1,4 +1,4 @@
-#include "common/lab/device_speed.h"
+#include "common/lab/speed.h"
 
 #include "common/cpu/memory.h"
 #include "common/lab/copies.h"

@@ -120,9 +120,6 @@ bool can_be_counted(const struct lab *lab, const struct step *step);
 const char *lab_unsupported(const struct lab *lab, const struct step *step);
 bool lab_comes_before(const struct lab *lab, const struct step *step);
 
-/* --csv's lines, one per step, to which callers may add. */
-char *lab_csv(struct lab *lab);
-
 /*
  * Runs and compares a step, on the options' tiles or its own; `tell`: whether to print the
  * comparison.
@@ -153,17 +150,12 @@ struct attention_errors lab_compare_product(const struct lab *lab, const float *
 void lab_write(const struct lab *lab, const struct step *step, const char *previous,
                struct attention_errors errors);
 
-/* kernels.c: the parts "Grid" and "Counted"; a kernel table has different columns. */
-void kernel_print_counts(const struct lab *lab, const struct step *kernel);
-void kernel_table_begin(const struct lab *lab);
-void kernel_table_row(struct lab *lab, const struct step *kernel, struct attention_errors errors);
-const char *kernel_csv_columns(void);
-void kernel_table_notes(const struct lab *lab);
-
 /* wait.c: step_run for a terminal; if it may take long, says how long. */
 struct tensors wait_for_step(const struct step *step, const struct attention *p,
                              struct tile_size size, struct tensors x);
 
+/* table.c: the parts "Grid" and "Counted" of one kernel; and the table of all steps. */
+void kernel_print_counts(const struct lab *lab, const struct step *kernel);
 void table_begin(struct lab *lab);
 void table_check(struct lab *lab, const struct step *step);
 

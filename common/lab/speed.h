@@ -78,4 +78,30 @@ double speed_ladder(const struct chapter *chapter, const struct rung *rungs, siz
                                        const struct options *options),
                     const struct options *options, char csv[REPORT_CSV]);
 
+// ---- kernels, on the current device (device_speed.c) --------------------------------------------
+
+/*
+ * The kernel's seconds with its arrays in the device's memory, the median of several runs; 0 on the CPU, where its time means
+ * nothing.
+ */
+double device_seconds(const struct lab *lab, const struct step *kernel);
+
+/*
+ * The part "Speed": the kernels that support the lab's problem, or the one of --step and the one
+ * before. Also to --csv.
+ */
+void device_speed(struct lab *lab);
+
+/* Heads of a batch of 4, queries and keys, and d. */
+struct ladder_shape {
+    size_t heads, N, d;
+};
+
+/*
+ * The part "Speed" for problems of these shapes, unmasked and causal, which repeat the numbers of a
+ * few heads. `ready` prepares a lab of those heads for checks, as lab_ready does.
+ */
+void device_ladder(const struct lab *lab, const struct ladder_shape *shapes, size_t count,
+                   void (*ready)(struct lab *lab));
+
 #endif

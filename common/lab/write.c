@@ -1,6 +1,5 @@
 /* Gradients, and a step that is a product, not attention; and the files of a single step. */
 #include "common/cpu/memory.h"
-#include "common/lab/device_speed.h"
 #include "common/lab/lab.h"
 #include "common/lab/speed.h"
 #include "common/program/attention_load.h"

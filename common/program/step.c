@@ -62,8 +62,11 @@ struct tile_size step_size(const struct step *step, const struct options *option
                            const struct attention *p)
 {
     struct tile_size size = step->usual;
-    if (step->is_kernel)
-        return kernel_tile_size(step, p, (struct tile_size){ options->br, options->bc });
+    if (step->is_kernel) {
+        const struct kernel_shape shape =
+            step_shape(step, p, (struct tile_size){ options->br, options->bc });
+        return (struct tile_size){ shape.Br, shape.Bc };
+    }
     if (options->sram || size.Br == 0)
         size = step->size(options->sram ? options->sram : USUAL_M, p->d);
     return (struct tile_size){ options->br ? options->br : size.Br,

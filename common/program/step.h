@@ -182,9 +182,7 @@ enum dtype step_stored(const struct step *step, const struct attention *p);
 /* A type or a size that the step does not take: "d = 40 (d is 64 or 128)"; or NULL. */
 const char *step_unsupported_size(const struct step *step, const struct attention *p);
 
-/* A kernel's tile, and the bytes that it stores in full in its device's memory. */
-struct tile_size kernel_tile_size(const struct step *kernel, const struct attention *p,
-                                  struct tile_size requested);
+/* The bytes that a kernel stores in full in its device's memory. */
 size_t kernel_stored(const struct step *kernel, const struct attention *p);
 
 /* Ends the program: the step does not support this. */

@@ -87,13 +87,6 @@ struct kernel_shape step_shape(const struct step *kernel, const struct attention
     return shape;
 }
 
-struct tile_size kernel_tile_size(const struct step *kernel, const struct attention *p,
-                                  struct tile_size requested)
-{
-    const struct kernel_shape shape = step_shape(kernel, p, requested);
-    return (struct tile_size){ shape.Br, shape.Bc };
-}
-
 size_t kernel_stored(const struct step *kernel, const struct attention *p)
 {
     if (kernel->stored)

@@ -3,7 +3,7 @@
 #include "07_backward/kernels/host/run.h"
 #include "common/check/reference_parts.h"
 #include "common/cpu/memory.h"
-#include "common/lab/device_speed.h"
+#include "common/lab/speed.h"
 #include "common/program/attention_load.h"
 
 #include <math.h>
