@@ -123,8 +123,7 @@ static size_t accesses(void)
 /* On the first text of the real input, unmasked. */
 static void compare_accesses(void)
 {
-    const struct options none = { .window_left = -1, .window_right = -1 };
-    struct attention_input input = attention_input_load(&none);
+    struct attention_input input = attention_usual();
     const struct attention *p = &input.p;
     const size_t N = p->Nq, d = p->d, head = N * d, H = p->H, pairs = H * N * N;
     float *O = allocate(H * head, sizeof *O, "O");

@@ -25,8 +25,9 @@ static void check_requested(const struct options *o, const struct step *step,
 
 static void run_steps(struct lab *lab)
 {
-    const bool by_name = lab->o.step || score_option(&lab->input.p);
-    if (lab_begins(lab) || (!by_name && lab->input.p.dropout_threshold == 0))
+    const struct attention *p = &lab->input.p;
+    const bool plain = p->dropout_threshold == 0 && !score_option(p);
+    if (lab_begins(lab) || (plain && !lab->o.step))
         lab->before = chapter_04(lab);
     for (const struct step *step = lab_first(lab); step; step = lab_next(lab, step)) {
         lab_run(lab, step);    // into poisoned memory

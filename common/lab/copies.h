@@ -23,8 +23,8 @@ uint16_t *device_copy_rounded(const struct device *device, const float *host, si
                               enum dtype type, const char *name);
 
 /*
- * A poisoned array of n numbers of float32 or, if `size` is 2 bytes, of 16 bits: tolerance.h detects
- * what a kernel did not write.
+ * A poisoned array of n numbers of float32 or, if `size` is 2, of 16 bits: tolerance.h detects what
+ * a kernel did not write.
  */
 void *device_poisoned(const struct device *device, size_t n, size_t size, const char *name);
 

@@ -81,8 +81,8 @@ double speed_ladder(const struct chapter *chapter, const struct rung *rungs, siz
 // ---- kernels, on the current device (device_speed.c) --------------------------------------------
 
 /*
- * The kernel's seconds with its arrays in the device's memory, the median of several runs; 0 on the CPU, where its time means
- * nothing.
+ * The kernel's seconds with its arrays in the device's memory, the median of several runs; 0 on the
+ * CPU, where its time means nothing.
  */
 double device_seconds(const struct lab *lab, const struct step *kernel);
 

@@ -1,5 +1,6 @@
 /*
- * All steps, one line each: what it reads and writes, and how far it is off. A table of kernels has different columns.
+ * All steps, one line each: what it reads and writes, and how far it is off. A table of kernels has
+ * different columns.
  */
 #include "common/cpu/memory.h"
 #include "common/lab/device.h"
@@ -37,7 +38,13 @@ void kernel_print_counts(const struct lab *lab, const struct step *kernel)
 
 // ---- a row --------------------------------------------------------------------------------------
 
-/* Column widths that fit the pages of the chapter; backward adds a column, for the products. */
+/* Is it a table of kernels? */
+static bool is_of_kernels(const struct lab *lab)
+{
+    return lab->chapter->table->steps->is_kernel;
+}
+
+/* Column widths that fit the pages of the chapter, what a step writes, and --csv's columns. */
 struct columns {
     int accesses, stored;
     const char *written, *csv;
@@ -46,34 +53,28 @@ struct columns {
 static struct columns columns_of(const struct lab *lab)
 {
     if (lab->chapter->backward)
-        return (struct columns){ 11, 8, "dQ, dK or dV", "accesses,pairs,products" };
-    return (struct columns){ 13, 9, "O or lse", "accesses,pairs" };
+        return (struct columns){ is_of_kernels(lab) ? 10 : 11, 8, "dQ, dK or dV",
+                                 "chapter,kernel,br,bc,accesses,pairs,products,slow_bytes,"
+                                 "fast_bytes,error,previous,previous_error\n" };
+    if (is_of_kernels(lab))
+        return (struct columns){ 10, 7, "O or lse",
+                                 "chapter,kernel,device,blocks,threads,br,bc,accesses,pairs,"
+                                 "extra_bytes,error,previous,previous_error\n" };
+    return (struct columns){ 13, 9, "O or lse",
+                             "chapter,kernel,br,bc,accesses,pairs,slow_bytes,fast_bytes,error,"
+                             "previous,previous_error\n" };
 }
 
-/* Is it a table of kernels? */
-static bool is_of_kernels(const struct lab *lab)
-{
-    return lab->chapter->table->steps->is_kernel;
-}
-
-/* --csv's lines, one per step, to which callers add. */
 static char *lab_csv(struct lab *lab)
 {
-    if (lab->csv)
-        return lab->csv;
-    lab->csv = allocate(REPORT_CSV, 1, "the table");
-    if (is_of_kernels(lab) && !lab->chapter->backward)
-        snprintf(lab->csv, REPORT_CSV,
-                 "chapter,kernel,device,blocks,threads,br,bc,accesses,pairs,extra_bytes,error,"
-                 "previous,previous_error\n");
-    else
-        snprintf(lab->csv, REPORT_CSV,
-                 "chapter,kernel,br,bc,%s,slow_bytes,fast_bytes,error,previous,previous_error\n",
-                 columns_of(lab).csv);
+    if (!lab->csv) {
+        lab->csv = allocate(REPORT_CSV, 1, "the table");
+        snprintf(lab->csv, REPORT_CSV, "%s", columns_of(lab).csv);
+    }
     return lab->csv;
 }
 
-/* The counts, as text and for --csv. */
+/* The counts, as text and for --csv; backward with the products, which kernels do not count. */
 struct counts {
     char text[160], csv[160];
 };
@@ -83,31 +84,33 @@ static struct counts counts_of(const struct lab *lab)
     const struct columns columns = columns_of(lab);
     const struct count *c = &lab->count;
     const double pairs = (double)(c->pairs ? c->pairs : 1);
-    const bool counted = c->total > 0, has_products = lab->chapter->backward;
+    const bool backward = lab->chapter->backward, has_products = backward && !is_of_kernels(lab);
     struct counts row;
     char accesses[32] = "-", each[24] = "-", stored[32] = "-", products[24] = "";
-    char bytes[64] = ",", all[32] = "", numbers[64] = "";
-    if (counted) {
-        snprintf(each, sizeof each, "%.2f", (double)c->total / pairs);
-        snprintf(all, sizeof all, "%zu", c->total);
-        snprintf(bytes, sizeof bytes, "%zu,%zu", c->slow_bytes, c->fast_bytes);
+    char all[24] = "", seen[24] = "", operations[24] = "", slow[24] = "", fast[24] = "";
+    if (has_products)
+        snprintf(products, sizeof products, " %8s", "-");
+    if (c->total > 0) {
         report_number(c->total, accesses);
         report_bytes(c->slow_bytes, stored);
+        snprintf(each, sizeof each, "%.2f", (double)c->total / pairs);
+        snprintf(all, sizeof all, "%zu", c->total);
+        snprintf(seen, sizeof seen, "%zu", c->pairs);
+        snprintf(slow, sizeof slow, "%zu", c->slow_bytes);
+        if (!is_of_kernels(lab))
+            snprintf(fast, sizeof fast, "%zu", c->fast_bytes);
     }
     if (has_products && is_small(lab)) {
         const size_t n = c->accesses.products;
         snprintf(products, sizeof products, " %8.2f",
                  (double)n / pairs / (2.0 * (double)lab->input.p.d));
-        snprintf(numbers, sizeof numbers, "%zu,%zu", c->pairs, n);
-    } else if (has_products) {
-        snprintf(products, sizeof products, " %8s", "-");
-        snprintf(numbers, sizeof numbers, ",");
-    } else if (counted) {
-        snprintf(numbers, sizeof numbers, "%zu", c->pairs);
+        snprintf(seen, sizeof seen, "%zu", c->pairs);
+        snprintf(operations, sizeof operations, "%zu", n);
     }
     snprintf(row.text, sizeof row.text, "%*s %8s %*s%s", columns.accesses, accesses, each,
              columns.stored, stored, products);
-    snprintf(row.csv, sizeof row.csv, "%s,%s,%s", all, numbers, bytes);
+    snprintf(row.csv, sizeof row.csv, "%s,%s%s%s,%s%s%s", all, seen, backward ? "," : "",
+             operations, slow, backward || !is_of_kernels(lab) ? "," : "", fast);
     return row;
 }
 
@@ -131,19 +134,10 @@ static void print_row(struct lab *lab, const struct step *step, struct attention
 static void print_kernel(struct lab *lab, const struct step *kernel, struct attention_errors e)
 {
     const struct device *const device = device_current();
-    const struct count *c = &lab->count;
+    const struct counts counts = counts_of(lab);
     struct kernel_shape shape = step_shape(kernel, &lab->input.p, lab->size);
     const bool backward = lab->chapter->backward;
-    char name[32], before[32], blocks[32], accesses[32] = "-", each[24] = "-", stored[32] = "-";
-    char grid[64] = "", counts[100], line[300];
-    snprintf(counts, sizeof counts, "%s", backward ? ",,,," : ",,");
-    if (c->total > 0) {
-        report_number(c->total, accesses);
-        report_bytes(c->slow_bytes, stored);
-        snprintf(each, sizeof each, "%.2f", (double)c->total / (double)(c->pairs ? c->pairs : 1));
-        snprintf(counts, sizeof counts, backward ? "%zu,%zu,,%zu," : "%zu,%zu,%zu", c->total,
-                 c->pairs, c->slow_bytes);
-    }
+    char name[32], before[32], blocks[32], grid[64] = "", line[400];
     if (lab->before.name)
         snprintf(before, sizeof before, "%s", lab->before.name);
     else  // of "05 complete" only the chapter fits
@@ -152,12 +146,11 @@ static void print_kernel(struct lab *lab, const struct step *kernel, struct atte
     shape.blocks = step_blocks(kernel, shape.blocks, device);
     if (!backward)
         snprintf(grid, sizeof grid, "%6s %7zu", report_number(shape.blocks, blocks), shape.threads);
-    report_line("%s%s %10s %8s %*s %.1e %.1e %s", name, grid, accesses, each, backward ? 8 : 7,
-                stored, e.reference, e.previous, before);
+    report_line("%s%s %s %.1e %.1e %s", name, grid, counts.text, e.reference, e.previous, before);
     snprintf(grid, sizeof grid, "%s,%zu,%zu,%zu,%zu", device->name, shape.blocks, shape.threads,
              shape.Br, shape.Bc);
     snprintf(line, sizeof line, "%s,%s,%s,%s,%.3e,%s,%.3e\n", lab->chapter->number, kernel->name,
-             backward ? "," : grid, counts, e.reference, before, e.previous);
+             backward ? "," : grid, counts.csv, e.reference, before, e.previous);
     report_append(lab_csv(lab), line);
 }
 
@@ -171,9 +164,9 @@ void table_begin(struct lab *lab)
     lab->wrong = false;
     report_part(is_of_kernels(lab) ? "Kernels" : "Steps");
     if (is_of_kernels(lab))
-        report_line("%s%-*s%s %10s %8s %*s %7s %s", table->first < 0 ? "" : " # ", table->width,
-                    "kernel", backward ? "" : "blocks threads", "accesses", "/ pair",
-                    backward ? 8 : 7, "stored", "error", "difference from");
+        report_line("%s%-*s%s %*s %8s %*s %7s %s", table->first < 0 ? "" : " # ", table->width,
+                    "kernel", backward ? "" : "blocks threads", c.accesses, "accesses", "/ pair",
+                    c.stored, "stored", "error", "difference from");
     else
         report_line(" # %-*s%*s %8s %*s%s  %8s  %s", table->width, "step", c.accesses, "accesses",
                     "per pair", c.stored, "stored", backward ? " products" : "", "error",
@@ -237,39 +230,34 @@ static void print_others(const struct step_table *table, enum dtype type)
     report_line("%*s%s", indent, indent ? "" : what, names);
 }
 
-static void print_kernel_notes(const struct lab *lab)
-{
-    const struct step_table *const table = lab->chapter->table;
-    print_others(table, lab->input.p.dtype);
-    for (const struct step *kernel = table->steps; kernel < table->steps + table->count; kernel++)
-        if (step_stored(kernel, &lab->input.p) != DTYPE_F32)
-            report_line("gradients are float32, and those of %s %s", kernel->name,
-                        dtype_name(lab->input.p.dtype));
-    if (!can_be_counted(lab, lab->last))
-        report_line("accesses are skipped: an instrumented run of this size would take too long");
-}
-
 /* What the table's columns leave open. */
 static void print_notes(const struct lab *lab)
 {
     const struct attention *p = &lab->input.p;
     const struct step_table *table = lab->chapter->table;
-    if (is_of_kernels(lab))
-        print_kernel_notes(lab);
-    else if (!CAN_WATCH)
+    const bool kernels = is_of_kernels(lab), backward = lab->chapter->backward;
+    if (kernels)
+        print_others(table, p->dtype);
+    for (const struct step *step = table->steps; step < table->steps + table->count; step++)
+        if (step_stored(step, p) != DTYPE_F32)
+            report_line("gradients are float32, and those of %s %s", step->name,
+                        dtype_name(p->dtype));
+    if (kernels && !can_be_counted(lab, lab->last))
+        report_line("accesses are skipped: an instrumented run of this size would take too long");
+    if (!kernels && !CAN_WATCH)
         report_not_counted(NULL);
-    else if (!is_small(lab))
+    else if (!kernels && !is_small(lab))
         report_line("accesses are left out: counted runs of a problem of this size take long");
-    if (lab->chapter->backward && !is_of_kernels(lab) && is_small(lab))
+    if (backward && !kernels && is_small(lab))
         report_line("products: operations of matrix products per unmasked pair, divided by 2 d");
     for (const struct step *step = table->steps; step < table->steps + table->count; step++)
         if (step->is_product && !step_unsupported(step, p))
             report_line("%s is compared with (Q K^T) V, which is larger, and so is its error",
                         step->name);
-    if (!lab->chapter->backward && lab->check.count < attention_rows(p))
+    if (!backward && lab->check.count < attention_rows(p))
         report_line("compared at %zu of %zu rows, drawn by seed", lab->check.count,
                     attention_rows(p));
-    if (is_of_kernels(lab))
+    if (kernels)
         report_line("run %s", device_text(device_current()));
 }
 

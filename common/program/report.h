@@ -42,8 +42,8 @@ char *report_milliseconds(double seconds, char text[24]);
 char *report_row(const char *format, const float *x, size_t n, char *text, size_t size);
 
 /*
- * The part "Counted". The column `per` ("per row of N") has the counts divided by `unit`, in units of `suffix` (" N").
- * A count that differs from the formula makes the verdict wrong.
+ * The part "Counted". The column `per` ("per row of N") has the counts divided by `unit`, in units
+ * of `suffix` (" N"). A count that differs from the formula makes the verdict wrong.
  */
 void report_counted(const struct counted *lines, size_t n, const char *per, size_t unit,
                     const char *suffix);
@@ -55,9 +55,9 @@ void report_counted(const struct counted *lines, size_t n, const char *per, size
 void report_not_counted(const char *label);
 
 /*
- * The part "Compared with": for each comparison that says with what, the largest error, absolute and
- * as a fraction of the rounding bound (above 1 is an error). Then the neighbourhood of the worst element, computed
- * and expected side by side.
+ * The part "Compared with": for each comparison that has a `with`, the largest error, absolute and
+ * as a fraction of the rounding bound (above 1 is an error). Then the neighbourhood of the worst
+ * element, computed and expected side by side.
  */
 void report_compared(const struct comparison *comparisons, size_t n);
 

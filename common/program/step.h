@@ -169,7 +169,7 @@ struct tile_size step_size(const struct step *step, const struct options *option
 const struct kernel_tile *step_tile(const struct step *step, const struct attention *p, size_t Br,
                                     size_t Bc);
 
-/* A kernel's launch configuration, with the tile of this size if it has several; blocks are counted. */
+/* A kernel's launch configuration, blocks counted, with the tile of this size if it has several. */
 struct kernel_shape step_shape(const struct step *kernel, const struct attention *p,
                                struct tile_size size);
 
