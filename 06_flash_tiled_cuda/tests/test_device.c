@@ -157,13 +157,15 @@ TEST(device, is_not_asked_for_kernels_of_another_gpu)
         cr_assert(is_hopper(k) && choose_for(k, "gpu", &gpu, &name) == EXIT_SKIPPED,
                   "%s on an A100", table.steps[k].name);
     cr_assert(choose_for(WGMMA, NULL, &gpu, &name) == 0 && strcmp(name, "cpu") == 0, "%s", name);
-    const char *unsupported = step_unsupported_on(&table.steps[WGMMA], &p, &gpu);
+    device_use(&gpu, NULL);
+    const char *unsupported = step_unsupported_here(&table.steps[WGMMA], &p);
     cr_assert(unsupported && strstr(unsupported, "A100, of compute capability 8.0 (it is for 9.0)"),
               "%s", unsupported ? unsupported : "nothing");
     gpu.facts = facts_of_an_H100;
     cr_assert(choose_for(WGMMA, "gpu", &gpu, &name) == 0 && strcmp(name, "gpu") == 0, "%s", name);
-    cr_assert(!step_unsupported_on(&table.steps[WGMMA], &p, &gpu), "on an H100");
-    cr_assert(!step_unsupported_on(&table.steps[WGMMA], &p, &device_cpu), "on the CPU");
+    cr_assert(!step_unsupported_here(&table.steps[WGMMA], &p), "on an H100");
+    device_use(&device_cpu, NULL);
+    cr_assert(!step_unsupported_here(&table.steps[WGMMA], &p), "on the CPU");
 }
 
 TEST(device, of_turing_runs_one_kernel_on_tensor_cores)
@@ -171,14 +173,15 @@ TEST(device, of_turing_runs_one_kernel_on_tensor_cores)
     struct device gpu = device_cpu;
     gpu.build = BUILD_GPU;
     gpu.facts = facts_of_a_T4;
+    device_use(&gpu, NULL);
     for (enum kernel_name name = NAIVE; name < KERNELS; name++) {
         struct attention p = attention_of(1, 1, 1, 5, 5, 64);
         p.dtype = DTYPE_F16;
-        const char *const unsupported = step_unsupported_on(&table.steps[name], &p, &gpu);
+        const char *const unsupported = step_unsupported_here(&table.steps[name], &p);
         cr_assert((unsupported == NULL) == (name == TURING), "%s: %s", table.steps[name].name,
                   unsupported ? unsupported : "runs");
         p.dtype = DTYPE_F32;
-        cr_assert(is_tensor(name) || !step_unsupported_on(&table.steps[name], &p, &gpu), "%s",
+        cr_assert(is_tensor(name) || !step_unsupported_here(&table.steps[name], &p), "%s",
                   table.steps[name].name);
     }
 }

@@ -6,31 +6,22 @@
 #include <stdio.h>
 #include <string.h>
 
-static void print_list(const struct story_part *parts, size_t count)
-{
-    for (size_t k = 0; k < count; k++)
-        printf("%-12s %s\n", parts[k].name, parts[k].about);
-}
-
-static const struct story_part *part_named(const char *name, const struct story_part *parts,
-                                           size_t count)
-{
-    for (size_t k = 0; k < count; k++)
-        if (strcmp(parts[k].name, name) == 0)
-            return &parts[k];
-    options_fail("--story", "expected list or one of the parts that list prints, found '%s'", name);
-}
-
 int story_tell(const struct options *options, const struct story_part *parts, size_t count)
 {
-    if (strcmp(options->story, "list") == 0) {
-        print_list(parts, count);
-        return report_finish();
+    const bool list = strcmp(options->story, "list") == 0;
+    bool told = list;
+    for (const struct story_part *part = parts; part < parts + count; part++) {
+        const bool chosen = strcmp(part->name, options->story) == 0;
+        if (list)
+            printf("%-12s %s\n", part->name, part->about);
+        else if (chosen && part->counts && !CAN_WATCH)
+            report_not_counted(part->name);
+        else if (chosen)
+            part->tell();
+        told = told || chosen;
     }
-    const struct story_part *const part = part_named(options->story, parts, count);
-    if (part->counts && !CAN_WATCH)
-        report_not_counted(part->name);
-    else
-        part->tell();
+    if (!told)
+        options_fail("--story", "expected list or one of the parts that list prints, found '%s'",
+                     options->story);
     return report_finish();
 }

@@ -57,18 +57,12 @@ const char *step_wrong_device(const struct step *kernel, const struct device *de
     return wrong_device(kernel, float32 ? DTYPE_F32 : DTYPE_F16, device);
 }
 
-const char *step_unsupported_on(const struct step *kernel, const struct attention *p,
-                                const struct device *device)
+const char *step_unsupported_here(const struct step *kernel, const struct attention *p)
 {
     if (options_excluded(kernel->name))
         return "an excluded kernel";
     const char *const unsupported = step_unsupported(kernel, p);
-    return unsupported ? unsupported : wrong_device(kernel, p->dtype, device);
-}
-
-const char *step_unsupported_here(const struct step *kernel, const struct attention *p)
-{
-    return step_unsupported_on(kernel, p, device_current());
+    return unsupported ? unsupported : wrong_device(kernel, p->dtype, device_current());
 }
 
 const struct device *device_among(const struct options *o, const struct device *gpu,

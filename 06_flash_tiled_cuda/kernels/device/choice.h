@@ -30,12 +30,7 @@ int step_capability(const struct step *kernel, enum dtype type);
  */
 const char *step_wrong_device(const struct step *kernel, const struct device *device);
 
-/*
- * As step_unsupported, but also names a device that cannot run the kernel, given or current, and a
- * kernel of --exclude.
- */
-const char *step_unsupported_on(const struct step *kernel, const struct attention *p,
-                                const struct device *device);
+/* As step_unsupported, but also names a current device that cannot run it, and a kernel of --exclude. */
 const char *step_unsupported_here(const struct step *kernel, const struct attention *p);
 
 /*

@@ -35,23 +35,12 @@ static __global__ void multiply_add(float *sums, float factor, int rounds)
 /* The best of five runs, so that the kernel is warm. */
 template <class Launch> static double best_of(Launch launch)
 {
-    cudaEvent_t begin, end;
-    float best = INFINITY;
-    CHECK_CUDA(cudaEventCreate(&begin));
-    CHECK_CUDA(cudaEventCreate(&end));
-    for (int run = 0; run < 5; run++) {
-        float milliseconds = 0.0f;
-        CHECK_CUDA(cudaEventRecord(begin, nullptr));
-        launch();
-        CHECK_CUDA(cudaGetLastError());
-        CHECK_CUDA(cudaEventRecord(end, nullptr));
-        CHECK_CUDA(cudaEventSynchronize(end));
-        CHECK_CUDA(cudaEventElapsedTime(&milliseconds, begin, end));
-        best = fminf(best, milliseconds);
-    }
-    CHECK_CUDA(cudaEventDestroy(begin));
-    CHECK_CUDA(cudaEventDestroy(end));
-    return 1e-3 * (double)best;
+    double best = INFINITY;
+    const auto work = [](void *arg) { (*static_cast<Launch *>(arg))(); };
+    for (int run = 0; run < 5; run++)
+        best = fmin(best, LAUNCHER(device).seconds(work, &launch));
+    CHECK_CUDA(cudaGetLastError());
+    return best;
 }
 
 /* A grid that fills the device. */
