@@ -9,7 +9,7 @@ SANITIZED := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sa
 
 # All of common except the reference.
 STUDENT_COMMON := $(patsubst %,$(OBJ)/%.o,$(addprefix $(CLASSROOM_DIR)/student/,student) $(filter-out \
-    common/check/% common/lab/% $(addprefix common/,program/report_compared program/report_wrong program/gradient_report program/scores_check program/scores_bench measure/peak), \
+    common/check/% common/lab/% $(addprefix common/,program/report_compared program/report_wrong program/scores_check program/scores_bench measure/peak), \
     $(basename $(LIBRARY))) common/check/tolerance)
 STUDENT_OBJECTS :=
 STUDENT_MODELS  :=

@@ -85,7 +85,7 @@ bool is_small(const struct lab *lab)
 {
     const struct attention *p = &lab->input.p;
     const double products = (double)attention_rows(p) * (double)p->Nk * (double)p->d;
-    return lab->chapter->backward ? 5.0 * products <= 4e8 : 2.0 * products <= 2e8;
+    return products <= (lab->chapter->backward ? 8e7 : 1e8);
 }
 
 bool can_be_counted(const struct lab *lab, const struct step *step)

@@ -19,7 +19,10 @@ struct attention_errors attention_check_report(const struct attention_check *che
                                                const float *lse, const char *name,
                                                const float *before);
 
-/* The same for gradients: each of the three with the reference, and with the stage before if there is one. */
+/*
+ * The same for gradients (common/lab/write.c): each of the three with the reference, and with the
+ * stage before if there is one.
+ */
 struct attention_errors gradient_check_report(const struct gradient_check *check,
                                               float *const got[GRADIENTS], const char *name,
                                               float *const before[GRADIENTS]);
