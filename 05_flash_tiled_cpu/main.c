@@ -49,7 +49,8 @@ int main(int argc, char **argv)
     lab_choose(&lab, lab.screen ? "masks" : lab.o.trace ? in_plain_c(&lab.input.p) : "complete");
     if (lab.only)
         check_requested(&lab.o, lab.only, &lab.input.p);
-    lab.plain = step_named(&table, in_plain_c(&lab.input.p));
+    if (lab.only && !lab.only->formula)
+        lab.plain = step_named(&table, in_plain_c(&lab.input.p));
     if (lab.o.trace)
         trace_check(&lab);
     lab_title(&lab);
