@@ -157,7 +157,8 @@ TEST(cuda_program, refuses_what_kernels_cannot_do)
 {
     refuses("--step cuda_nope", "--step: expected list, all or one of the steps");
     refuses("--step cuda_recompute",
-            "supports --key-mask (the course's input has one), and cuda_rec");
+            "supports --key-mask (the course's input has one, and --n-q draws another "
+            "input), and cuda_rec");
     refuses("--step cuda_standard --n-q 5 --dropout 0.1 --dq @/x.npy",
             "that supports --dropout, and");
     refuses("--step cuda_deterministic --n-q 5 --heads 2 --kv-heads 1", "supports --kv-heads, and");

@@ -185,6 +185,11 @@ static bool read_data(FILE *file, struct npy *array, struct file_error *error)
         if (bools[i] > 1)
             return file_refuse(error, "expected bools that are 0 or 1, found %d at element %zu",
                                bools[i], i);
+    const double *const doubles = array->data;
+    for (size_t i = 0; i < array->count && array->type == NPY_F8; i++)
+        if (isfinite(doubles[i]) && !isfinite((float)doubles[i]))
+            return file_refuse(error, "expected numbers that float32 holds, found %g at element %zu",
+                               doubles[i], i);
     return true;
 }
 

@@ -7,6 +7,7 @@
 #include "common/program/option_table.h"
 #include "common/program/report.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -222,10 +223,12 @@ static double longest_row(const float *x, size_t n, size_t d)
     return longest;
 }
 
-void attention_expect_scores(const struct attention_input *input, const struct options *options,
-                             double most)
+void attention_expect_scores(const struct attention_input *input, const struct options *options)
 {
     const struct attention *p = &input->p;
+    // Floats near 1e8 are 8 apart: rounding a score may change P by a factor of e^4.
+    const bool limited = p->softcap > 0.0f && p->softcap <= 1e8f;
+    const double most = limited ? (double)FLT_MAX : 1e8;
     const double largest = fmax(1.0, fabs((double)p->scale)) *
                            longest_row(input->Q, attention_rows(p), p->d) *
                            longest_row(input->K, p->B * p->Hkv * p->Nk, p->d);

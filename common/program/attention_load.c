@@ -1,6 +1,5 @@
 #include "common/program/attention_load.h"
 
-#include <float.h>
 #include <stdio.h>
 
 enum { USUAL_N = 128, USUAL_D = 64 };
@@ -51,6 +50,6 @@ struct attention_input attention_input_load(const struct options *options)
     if (options->block_mask)
         attention_take_block_mask(&input, options);
     if (options->scale_given || options->q)
-        attention_expect_scores(&input, options, (double)FLT_MAX);
+        attention_expect_scores(&input, options);
     return input;
 }

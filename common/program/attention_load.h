@@ -26,13 +26,6 @@ void attention_write(const struct options *options, const struct attention_input
 void attention_write_gradients(const struct options *options, const struct attention_input *input,
                                const float *dQ, const float *dK, const float *dV);
 
-/*
- * Exits, naming --scale or the file, if a score could exceed `most`, for example
- * because float32 cannot hold it.
- */
-void attention_expect_scores(const struct attention_input *input, const struct options *options,
-                             double most);
-
 // ---- attention_files.c, for attention_load.c ----------------------------------------------------
 
 /* The numbers and shapes of Q, K and V, without options; and the course's own input. */
@@ -42,6 +35,12 @@ struct attention_input attention_usual(void);
 /* The mask of that file; and that of --block-mask, whose band needs the alignment. */
 void attention_take_key_mask(struct attention_input *input, const char *path);
 void attention_take_block_mask(struct attention_input *input, const struct options *options);
+
+/*
+ * Exits, naming --scale or the file, if a score could exceed 1e8, or what float32 can hold if
+ * softcap limits it.
+ */
+void attention_expect_scores(const struct attention_input *input, const struct options *options);
 
 /* Rounds Q, K and V to p.dtype. */
 void attention_round(struct attention_input *input);

@@ -87,6 +87,9 @@ void options_check_outputs(const struct program *program, const struct options *
         struct file_error error;
         if (!file_writable(*output, &error))
             options_fail(*output, "%s", error.text);
+        for (const char *const *other = options_outputs; other < output; other++)
+            if (strcmp(*other, *output) == 0)
+                options_fail(*output, "expected another file for each output");
         for (const struct option_row *in = option_rows; in < option_rows + OPTION_ROWS; in++)
             if (option_taken(program, in) && in->kind == INPUT &&
                 is_same_file(*output, *(const char *const *)((const char *)options + in->field)))

@@ -117,7 +117,7 @@ const struct option_row option_rows[OPTION_ROWS] = {
     { "timeline", "FILE", OUTPUT, CUDA | BACKWARD, offsetof(struct options, timeline), 0,
       "write a simulated schedule of one block on a GPU there, as comma-separated values" },
     { "traffic", NULL, FLAG, ALL & ~RINGS, offsetof(struct options, traffic), 0,
-      "print only the counted accesses and the verdict" },
+      "leave out the page's examples: the counted accesses and the verdict" },
     { "bench", NULL, FLAG, ALL & ~RINGS, offsetof(struct options, bench), 0,
       "measure the speed, and compare it with this machine's peak" },
     { "exclude", "NAMES", NAME, CUDA | BACKWARD, offsetof(struct options, exclude), 0,

@@ -30,12 +30,16 @@ static const char *without_folder(const char *path)
     return strncmp(path, folder, length) == 0 && path[length] == '/' ? path + length + 1 : path;
 }
 
-/* Emulator files and system headers may be inlined into a kernel. */
+/*
+ * Emulator files and system headers may be inlined into a kernel, and a watch may stop it in the
+ * functions that count its accesses.
+ */
 static bool is_no_kernels(const char *path)
 {
     if (without_folder(path) == path && strstr(path, "/include/"))
         return true;
-    return strstr(path, "common/cuda/") && !strstr(path, "common/cuda/tests/");
+    return strstr(path, "common/measure/") ||
+           (strstr(path, "common/cuda/") && !strstr(path, "common/cuda/tests/"));
 }
 
 /* "fa2.cu:71" or "fa2.cu:71 (discriminator 2)" */
