@@ -26,20 +26,21 @@ TEST(refusals, of_steps_that_cannot_do_what_is_asked)
     refuses("--step masks --dropout 0.5", "and masks does not");
     refuses("--step split_kv --n-q 5 --softcap 30 --output @/o.npy",
             "--step: expected a step that supports --softcap, and split_kv does not");
-    refuses("--step fa1",
-            "--step: expected a step that supports --key-mask (the course's input has one, and --n-q draws another input)");
+    refuses("--step fa1", "--step: expected a step that supports --key-mask (the course's input "
+                          "has one, and --n-q draws another input)");
     refuses("--step nope", "--step: expected list, all or one of the steps");
     refuses("--step ''", "--step: expected a name");
     refuses("--step FA1", "found 'FA1'");
     refuses("--step \"$(printf 'a\\nb')\"", "found 'a?b'");
 }
 
-TEST(refusals, of_scores_that_float32_cannot_hold)
+TEST(refusals, of_scores_whose_weights_float32_cannot_tell)
 {
     refuses("--scale 1e38 --softcap 3e38 --output @/o.npy",
             "--scale: expected scores scale q.k of at most 1e+08, found up to 1.3e+40");
     refuses("--n-q 5 --d 16 --scale -3e38", "--scale: expected scores");
-    const struct command c = command_run(PROGRAM "--n-q 5 --d 16 --scale 1e36 --quiet");
+    refuses("--n-q 5 --d 16 --scale 1e8", "--scale: expected scores");
+    const struct command c = command_run(PROGRAM "--n-q 5 --d 16 --scale 1e6 --quiet");
     cr_assert(c.status == 0, "large scores: status %d: %s%s", c.status, c.out, c.err);
 }
 

@@ -28,16 +28,33 @@ double rounding_of(double x, enum dtype type)
     return square(ulp(x, type)) / 12.0;
 }
 
-double rounding_lost(size_t n)
+static double beyond_chance(double lost, double variance)
 {
-    const double most = 1e-3;
-    return fmin((double)n * 0.5 * U, most);
+    return lost > 4.0 * sqrt(variance) ? 2.0 * lost : 0.0;
 }
 
-double rounding_bias(double sum, size_t n, enum dtype type)
+double rounding_lost(const struct lossy *s, double sum, double variance)
+{
+    double lost = 0.0;
+    for (int k = 0; k < LOSSY; k++)
+        lost = fmax(lost, fabs((double)s->sum[k] / (double)LOSSY_SCALE[k] - sum));
+    return beyond_chance(lost, variance);
+}
+
+double rounding_most_lost(size_t n)
+{
+    const double most = 1e-3;
+    return fmin((double)n * U, most);
+}
+
+enum { FEW = 128 };  // additions that may lose all that they can
+
+double rounding_bias(double sum, double lost, size_t n, enum dtype type)
 {
     const double of_type = type == DTYPE_F32 ? 0.0 : ldexp(1.0, -dtype_digits(type));
-    return fabs(sum) * (4.0 * U + rounding_lost(n) + of_type) + (double)FLT_MIN;
+    return fabs(sum) * (4.0 * U + of_type) +
+           fmin(fabs(sum) * rounding_most_lost(n), fabs(sum) * rounding_most_lost(FEW) + lost) +
+           (double)FLT_MIN;
 }
 
 /* Tensor cores round once for 16 terms. */
@@ -106,6 +123,53 @@ struct key rounding_key(const struct attention *p, const float *Q, const float *
     return k;
 }
 
+static int by_score(const void *a, const void *b)
+{
+    const struct key *x = *(const struct key *const *)a, *y = *(const struct key *const *)b;
+    return x->score != y->score ? (x->score < y->score) - (x->score > y->score)
+                                : (x->j > y->j) - (x->j < y->j);
+}
+
+/* By descending score, equal ones in their order. */
+static const struct key **sorted_by_score(const struct scores_of_query *s)
+{
+    const struct key **const sorted = allocate(s->n, sizeof *sorted, "keys by their scores");
+    for (size_t k = 0; k < s->n; k++)
+        sorted[k] = &s->keys[k];
+    qsort(sorted, s->n, sizeof *sorted, by_score);
+    return sorted;
+}
+
+/* l in float32, tile by tile: if scores rise, each tile rescales it, by factors that are alike. */
+static double l_in_tiles(const struct scores_of_query *s, size_t tile)
+{
+    float l = 0.0f;
+    double m = (double)-INFINITY;
+    for (size_t first = 0, end; first < s->n; first = end) {
+        const double m_before = m;
+        end = first + tile < s->n ? first + tile : s->n;
+        for (size_t k = first; k < end; k++)
+            m = fmax(m, s->keys[k].score);
+        l *= (float)exp(m_before - m);
+        for (size_t k = first; k < end; k++)
+            l += (float)exp(s->keys[k].score - m);
+    }
+    return (double)l;
+}
+
+/* Relative to l. By descending score most is lost. */
+static double lost_by_l(const struct scores_of_query *s)
+{
+    const double variance = rounding_of_sum(s->l, 0.0, s->n, DTYPE_F32);
+    struct lossy l = { { 0.0f } };
+    for (size_t k = 0; k < s->n; k++)
+        lossy_add(&l, s->sorted[k]->e);
+    double lost = rounding_lost(&l, s->l, variance);
+    for (size_t tile = 1; tile <= 64; tile *= 8)
+        lost = fmax(lost, beyond_chance(fabs(l_in_tiles(s, tile) - s->l), variance));
+    return fmin(lost / s->l, rounding_most_lost(s->n));
+}
+
 struct scores_of_query rounding_scores(const struct attention *p, const float *Q, const float *K,
                                        size_t b, size_t h, size_t i)
 {
@@ -131,6 +195,8 @@ struct scores_of_query rounding_scores(const struct attention *p, const float *Q
         k->of_exponent = k->variance + square(RMS) * (square(x) + 1.5);
         k->of_P = rounding_of_weight(x - log(s.l), k->of_exponent, s.of_m, 0.0);
     }
+    s.sorted = sorted_by_score(&s);
+    s.lost = s.n > FEW ? lost_by_l(&s) : 0.0;
     return s;
 }
 
@@ -141,22 +207,6 @@ double rounding_of_weight(double log_P, double variance, double of_m, double mos
 }
 
 // ---- a row of O, and its lse --------------------------------------------------------------------
-
-static int by_score(const void *a, const void *b)
-{
-    const struct key *x = *(const struct key *const *)a, *y = *(const struct key *const *)b;
-    return x->score != y->score ? (x->score < y->score) - (x->score > y->score)
-                                : (x->j > y->j) - (x->j < y->j);
-}
-
-const struct key **rounding_by_score(const struct scores_of_query *s)
-{
-    const struct key **const sorted = allocate(s->n, sizeof *sorted, "keys by their scores");
-    for (size_t k = 0; k < s->n; k++)
-        sorted[k] = &s->keys[k];
-    qsort(sorted, s->n, sizeof *sorted, by_score);
-    return sorted;
-}
 
 size_t rounding_near(const struct key *const *sorted, size_t n, enum dtype type)
 {
@@ -176,6 +226,7 @@ struct column {
     double value;        // of Z V over keys with equal scores
     double near, apart;  // of `value` and of its square, over keys whose weights round alike
     struct running sum;  // O, summed in the order of keys
+    struct lossy lossy;  // the same by descending score
 };
 
 struct row {
@@ -206,6 +257,8 @@ static void add_key(struct row *r, const struct key *key, double variance, doubl
         column->shared += of_P * value;
         column->lost += lost * fabs(value);
         column->value += value;
+        if (r->s.n > FEW)
+            lossy_add(&column->lossy, key->P * value);
     }
 }
 
@@ -269,7 +322,6 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
                      .s = rounding_scores(p, Q, K, b, h, i),
                      .columns = allocate(d, sizeof *r.columns, "sums over a row") };
     const size_t n = r.s.n;
-    const struct key **const sorted = rounding_by_score(&r.s);
     reference_forward_row(p, Q, K, V, b, h, i, O, &lse);
     for (size_t c = 0; c < d; c++)
         r.columns[c] = (struct column){ .O = O[c] };
@@ -277,16 +329,17 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
         for (size_t c = 0; c < d; c++)
             running_add(&r.columns[c].sum, k->Z * k->e / r.s.l * (double)r.V[k->j * d + c]);
     for (size_t k = 0, near; k < n; k += near) {
-        near = rounding_near(sorted + k, n - k, p->dtype);
-        add_near(&r, sorted + k, near);
+        near = rounding_near(r.s.sorted + k, n - k, p->dtype);
+        add_near(&r, r.s.sorted + k, near);
     }
     const double of_l = rounding_of_sum(1.0, 0.0, n, DTYPE_F32);
     for (const struct column *c = r.columns; c < r.columns + d; c++) {
         // the expanded square of P (V - O)
         const double of_weights = c->squares - 2.0 * c->O * c->shared + c->O * c->O * r.all;
-        const double sigma = sqrt(fmax(of_weights, 0.0) + of_l * square(c->O) +
-                                  rounding_of_running(c->O, &c->sum, n, p->dtype));
-        const double bias = rounding_bias(c->O, n, p->dtype) + c->lost;
+        const double of_sum = rounding_of_running(c->O, &c->sum, n, p->dtype);
+        const double sigma = sqrt(fmax(of_weights, 0.0) + of_l * square(c->O) + of_sum);
+        const double lost = fabs(c->O) * r.s.lost + rounding_lost(&c->lossy, c->O, of_sum);
+        const double bias = rounding_bias(c->O, lost, n, p->dtype) + c->lost;
         *O_i++ = rounding_stored((struct exact){ c->O, sigma, bias }, p->dtype);
     }
     if (lse_i)
@@ -294,10 +347,11 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
             .value = lse,
             .sigma =
                 sqrt(r.of_lse + of_l + square(RMS) * (2.0 * square(lse) + square(r.s.m) + 1.0)),
-            .bias = rounding_lost(n) + 4.0 * U * fmax(1.0, fabs(lse)),
+            .bias =
+                rounding_bias(1.0, r.s.lost, n, DTYPE_F32) + 4.0 * U * fmax(0.0, fabs(lse) - 1.0),
         };
     free(r.columns);
     free(O);
-    free(sorted);
+    free(r.s.sorted);
     free(r.s.keys);
 }

@@ -57,7 +57,7 @@ struct pair {
 };
 
 /*
- * A query's pairs, and the variances that they share. `lost`: lost_of, not a variance.
+ * A query's pairs, and the variances that they share. `lost`: what l loses, not a variance.
  */
 struct pairs {
     struct pair *of;
@@ -181,7 +181,7 @@ static void element_add(struct element *O, double term)
  */
 static double of_near_weights(const struct scores_of_query *s, enum dtype type, double *lost)
 {
-    const struct key **const sorted = rounding_by_score(s);
+    const struct key *const *const sorted = s->sorted;
     double variance = 0.0;
     size_t equal = 0;
     for (size_t first = 0, n; first < s->n; first += n) {
@@ -194,9 +194,9 @@ static double of_near_weights(const struct scores_of_query *s, enum dtype type, 
         }
         variance += rounding_of(sorted[first]->e, type) / square(s->l) * fmax(square(sum), squares);
     }
-    free(sorted);
-    *lost =
-        type == DTYPE_F32 && equal > 0 ? rounding_lost(s->n) * (double)equal / (double)s->n : 0.0;
+    *lost = type == DTYPE_F32 && equal > 0
+                ? 0.5 * rounding_most_lost(s->n) * (double)equal / (double)s->n
+                : 0.0;
     return type == DTYPE_F32 ? 0.0 : variance;
 }
 
@@ -240,20 +240,6 @@ static double of_D(const struct attention *p, const struct scores_of_query *s, c
     return variance + square(lost);
 }
 
-/*
- * What l loses, relative to l, if it is summed in the order of keys: terms that are nearly equal,
- * or below half an ulp of l, all round the same way. 0 if roundings at random explain it.
- */
-static double lost_of(const struct scores_of_query *s)
-{
-    float l = 0.0f;
-    for (size_t k = 0; k < s->n; k++)
-        l += (float)s->keys[k].e;
-    const double lost = fabs((double)l - s->l) / s->l;
-    const bool at_random = lost <= 4.0 * sqrt(rounding_of_sum(1.0, 0.0, s->n, DTYPE_F32));
-    return at_random ? 0.0 : fmin(2.0 * lost, rounding_lost(s->n));
-}
-
 static struct pairs pairs_of(const struct attention *p, const float *Q, const float *K,
                              const float *V, const float *dO, size_t b, size_t h, size_t i)
 {
@@ -269,7 +255,7 @@ static struct pairs pairs_of(const struct attention *p, const float *Q, const fl
     for (size_t c = 0; c < p->d; c++)
         O_i[c] = (struct element){ 0 };
     const double lse = s.m + log(s.l);
-    pairs.lost = s.n > 0 ? lost_of(&s) : 0.0;
+    pairs.lost = s.lost;
     // l's sum; two roundings of lse, m + log l and a change of base; those of m and log l
     pairs.of_lse = rounding_of_sum(1.0, 0.0, s.n, DTYPE_F32) +
                    square(RMS) * (2.0 * square(lse) + square(s.m) + 1.0);
@@ -289,6 +275,7 @@ static struct pairs pairs_of(const struct attention *p, const float *Q, const fl
     for (size_t k = 0; k < s.n; k++)
         pairs.of[k] = pair_of(p, &s.keys[k], D, lse, &pairs);
     free(O_i);
+    free(s.sorted);
     free(s.keys);
     return pairs;
 }
@@ -300,20 +287,27 @@ struct sums {
     double by_shared_D;          // a row of dQ moves by this times the error of its D
     struct stored stored, by_D;  // of the terms; of D: apart, as a kernel may round only one
     struct running terms;
+    struct lossy lossy;
 };
+
+static void sums_add(struct sums *s, double term)
+{
+    running_add(&s->terms, term);
+    lossy_add(&s->lossy, term);
+}
 
 /* A gradient's element, in float32, from a sum of n terms with numbers of this type. */
 static struct exact gradient_of(struct sums sums, size_t n, enum dtype type)
 {
-    const double value = sums.value, bias = rounding_bias(value, n, type);
+    const double value = sums.value, of_sum = rounding_of_running(value, &sums.terms, n, type);
+    const double bias = rounding_bias(value, rounding_lost(&sums.lossy, value, of_sum), n, type);
     // The bias already covers this part of the change.
     sums.stored.change = fmax(fabs(sums.stored.change) - bias, 0.0);
     return rounding_stored(
         (struct exact){
             .value = value,
-            .sigma =
-                sqrt(sums.variance + stored_variance(sums.stored) + stored_variance(sums.by_D) +
-                     rounding_of_running(value, &sums.terms, n, type)),
+            .sigma = sqrt(sums.variance + stored_variance(sums.stored) +
+                          stored_variance(sums.by_D) + of_sum),
             .bias = bias + sums.lost,
         },
         DTYPE_F32);
@@ -338,7 +332,7 @@ static void sum_over_keys(const struct attention *p, const float *K, size_t b, s
             const double x = (double)k[c];
             sums[c].variance += of_gradient * x * x;
             stored_add(&sums[c].stored, a->stored_gradient, x);
-            running_add(&sums[c].terms, a->gradient * x);
+            sums_add(&sums[c], a->gradient * x);
             sums[c].lost += a->lost_gradient * fabs(x);
             sums[c].by_shared_D += a->by_D * x;
         }
@@ -373,12 +367,12 @@ static void add_query(const struct pairs *pairs, const struct pair *a, const str
     for (size_t c = 0; c < d; c++) {
         const double x = (double)q[c], y = (double)dO_i[c];
         of_dK[c].variance += of_gradient * x * x;
-        running_add(&of_dK[c].terms, a->gradient * x);
+        sums_add(&of_dK[c], a->gradient * x);
         of_dK[c].lost += a->lost_gradient * fabs(x);
         stored_add(&of_dK[c].stored, a->stored_gradient, x);
         stored_add(&of_dK[c].by_D, D, a->by_D * x);
         of_dV[c].variance += of_weight * y * y;
-        running_add(&of_dV[c].terms, a->weight * y);
+        sums_add(&of_dV[c], a->weight * y);
         of_dV[c].lost += a->lost_weight * fabs(y);
         stored_add(&of_dV[c].stored, a->stored_weight, y);
     }

@@ -34,13 +34,17 @@ void rounding_softmax(const float *x, struct exact *y, size_t rows, size_t cols)
             m = (double)xi[j] > m ? (double)xi[j] : m;
         reference_softmax(xi, right, 1, cols);
         const double of_l = rounding_of_sum(1.0, 0.0, cols, DTYPE_F32);
+        struct lossy l = { { 0.0f } };
+        for (size_t j = 0; j < cols; j++)
+            lossy_add(&l, right[j]);
+        const double lost = rounding_lost(&l, 1.0, of_l);
         for (size_t j = 0; j < cols; j++) {
             // x - m, its exponential, the division
             const double own = square((double)xi[j] - m) + 3.0;
             y[i * cols + j] = (struct exact){
                 .value = right[j],
                 .sigma = fabs(right[j]) * sqrt(of_l + square(RMS) * own),
-                .bias = rounding_bias(right[j], cols, DTYPE_F32),
+                .bias = rounding_bias(right[j], right[j] * lost, cols, DTYPE_F32),
             };
         }
     }
@@ -51,23 +55,29 @@ void rounding_product_row(const struct attention *p, const float *Q, const float
                           size_t b, size_t h, size_t i, struct exact *O_i)
 {
     const size_t d = p->d;
-    double *sums = allocate(3 * d, sizeof *sums, "sums over a row");
-    for (size_t c = 0; c < 3 * d; c++)
-        sums[c] = 0.0;
+    struct product {
+        struct running sum;
+        struct lossy lossy;
+        double of_scores;
+    } *columns = allocate(d, sizeof *columns, "sums over a row");
+    for (size_t c = 0; c < d; c++)
+        columns[c] = (struct product){ 0 };
     for (size_t j = 0; j < p->Nk; j++) {
         const struct key key = rounding_key(p, Q, K, b, h, i, j);
         const float *const v = V + reference_key(p, b, h, j);
         for (size_t c = 0; c < d; c++) {
-            sums[c] += key.score * (double)v[c];
-            sums[d + c] += square(key.score * (double)v[c]);
-            sums[2 * d + c] += key.variance * square((double)v[c]);
+            running_add(&columns[c].sum, key.score * (double)v[c]);
+            lossy_add(&columns[c].lossy, key.score * (double)v[c]);
+            columns[c].of_scores += key.variance * square((double)v[c]);
         }
     }
-    for (size_t c = 0; c < d; c++)
-        O_i[c] = (struct exact){
-            .value = sums[c],
-            .sigma = sqrt(sums[2 * d + c] + rounding_of_sum(sums[c], sums[d + c], p->Nk, p->dtype)),
-            .bias = rounding_bias(sums[c], p->Nk, p->dtype),
+    for (const struct product *c = columns; c < columns + d; c++) {
+        const double O = c->sum.sum, of_sum = rounding_of_sum(O, c->sum.squares, p->Nk, p->dtype);
+        *O_i++ = (struct exact){
+            .value = O,
+            .sigma = sqrt(c->of_scores + of_sum),
+            .bias = rounding_bias(O, rounding_lost(&c->lossy, O, of_sum), p->Nk, p->dtype),
         };
-    free(sums);
+    }
+    free(columns);
 }

@@ -18,14 +18,33 @@ static inline double square(double x)
 /* Rounding x to this type: uniform, up to half a unit in the last place. */
 double rounding_of(double x, enum dtype type);
 
-/* Not a variance: what n sequential additions may lose, relative to the sum. */
-double rounding_lost(size_t n);
+/*
+ * Sums in float32 of terms times 1, 0.9, 0.8 and 0.7. Terms that are alike, or below half an ulp of
+ * the sum, all round the same way, by an amount that depends on their bits.
+ */
+enum { LOSSY = 4 };
+static const float LOSSY_SCALE[LOSSY] = { 1.0f, 0.9f, 0.8f, 0.7f };
+struct lossy {
+    float sum[LOSSY];
+};
+
+static inline void lossy_add(struct lossy *s, double term)
+{
+    for (int k = 0; k < LOSSY; k++)
+        s->sum[k] += LOSSY_SCALE[k] * (float)term;
+}
+
+/* Not a variance: what these sums lost, or 0 if roundings at random, of this variance, explain it. */
+double rounding_lost(const struct lossy *s, double sum, double variance);
+
+/* The most that n additions can lose, relative to the sum. */
+double rounding_most_lost(size_t n);
 
 /*
  * Not a variance: the part of a sum of n terms, with weights of this type, that does not average
  * out.
  */
-double rounding_bias(double sum, size_t n, enum dtype type);
+double rounding_bias(double sum, double lost, size_t n, enum dtype type);
 
 /*
  * A float32 sum of n terms whose squares add up to `squares`. Partial sums grow like a random walk
@@ -70,17 +89,18 @@ struct key {
 struct key rounding_key(const struct attention *p, const float *Q, const float *K, size_t b,
                         size_t h, size_t i, size_t j);
 
-/* A query's keys in their order, their m and l, and the variance of m; free() keys. */
+/*
+ * A query's keys in their order, and by descending score; their m and l, the variance of m, and
+ * what l loses, relative to l. free() both arrays.
+ */
 struct scores_of_query {
     struct key *keys;
+    const struct key **sorted;
     size_t n;
-    double m, of_m, l;
+    double m, of_m, l, lost;
 };
 struct scores_of_query rounding_scores(const struct attention *p, const float *Q, const float *K,
                                        size_t b, size_t h, size_t i);
-
-/* The keys by descending score, equal ones in their order; free() the array. */
-const struct key **rounding_by_score(const struct scores_of_query *s);
 
 /*
  * The number of keys, of n sorted ones, whose weights round like the first one's. In float32,

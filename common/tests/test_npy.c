@@ -94,7 +94,9 @@ TEST(npy, reads_every_type_in_every_version)
     for (int major = 1; major <= 3; major++)
         for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
             for (size_t k = 0; k < sizeof data; k++)
-                data[k] = (unsigned char)(types[t].type == NPY_B1 ? k % 2 : 3 * k + 1);
+                data[k] = (unsigned char)(types[t].type == NPY_B1   ? k % 2
+                                          : types[t].type == NPY_F8 ? k % 8 == 7 ? 0x3f : k
+                                                                    : 3 * k + 1);
             const struct image image = image_of(major, types[t].header, data, 6 * types[t].size);
             struct npy array;
             struct file_error error;
@@ -108,6 +110,19 @@ TEST(npy, reads_every_type_in_every_version)
                       types[t].header);
             npy_free(&array);
         }
+}
+
+TEST(npy, refuses_numbers_that_float32_cannot_hold)
+{
+    const double data[2] = { 1.0, -1e39 };
+    const struct image image =
+        image_of(1, HEADER("'<f8'", "False", "(2,)"), (const unsigned char *)data, sizeof data);
+    struct npy array;
+    struct file_error error;
+    cr_assert(!read_image(&image, &array, &error), "-1e39 was read");
+    cr_assert(
+        strcmp(error.text, "expected numbers that float32 holds, found -1e+39 at element 1") == 0,
+        "it said: %s", error.text);
 }
 
 TEST(npy, takes_keys_in_any_order_and_any_blanks)

@@ -6,6 +6,7 @@
 #include "common/check/plain.h"
 #include "common/check/tolerance.h"
 #include "common/cpu/memory.h"
+#include "common/problem/random.h"
 #include "common/tests/problems.h"
 #include "common/tests/test.h"
 
@@ -213,4 +214,35 @@ TEST(rounding, of_a_score_whose_terms_cancel_out)
                          (const float[]){ 1, 1 }, 0, 0, 0, O, &exact);
     cr_assert(is_explained(difference_between(&lse, &exact, 1, 1)), "sigma %g", exact.sigma);
     cr_assert(!is_explained(difference_between((const float[]){ 1, 1.001f }, O, 1, 2)));
+}
+
+/* Is the softmax of this row, with one key left out of l or none, within the limit? */
+static bool accepts_row(const float *x, size_t n, size_t left_out)
+{
+    struct exact *const exact = allocate(n, sizeof *exact, "the limits");
+    float *const y = allocate(n, sizeof *y, "a row"), m = 0.0f, l = 0.0f;
+    for (size_t j = 0; j < n; j++)
+        m = fmaxf(m, x[j]);
+    for (size_t j = 0; j < n; j++)
+        l += j == left_out ? 0.0f : expf(x[j] - m);
+    for (size_t j = 0; j < n; j++)
+        y[j] = expf(x[j] - m) / l;
+    rounding_softmax(x, exact, 1, n);
+    const bool accepted = is_explained(difference_between(y, exact, 1, n));
+    free(exact);
+    free(y);
+    return accepted;
+}
+
+TEST(rounding, of_a_long_sum_is_large_only_where_terms_are_alike)
+{
+    enum { N = 16384 };
+    float *const x = allocate(N, sizeof *x, "a row");
+    random_normals(x, N, 1, 0);
+    cr_assert(accepts_row(x, N, N), "random scores: the right result was rejected");
+    cr_assert(!accepts_row(x, N, 777), "random scores: a key is missing, and it was accepted");
+    for (size_t j = 0; j < N; j++)
+        x[j] = j == 0 ? 1.0f : 0.7f;  // each sum rounds the same way
+    cr_assert(accepts_row(x, N, N), "equal scores: the right result was rejected");
+    free(x);
 }
