@@ -47,14 +47,14 @@ double rounding_most_lost(size_t n)
     return fmin((double)n * U, most);
 }
 
-enum { FEW = 128 };  // additions that may lose all that they can
+enum { FEW = 256 };  // additions whose loss is small, whatever the terms
 
 double rounding_bias(double sum, double lost, size_t n, enum dtype type)
 {
     const double of_type = type == DTYPE_F32 ? 0.0 : ldexp(1.0, -dtype_digits(type));
-    return fabs(sum) * (4.0 * U + of_type) +
-           fmin(fabs(sum) * rounding_most_lost(n), fabs(sum) * rounding_most_lost(FEW) + lost) +
-           (double)FLT_MIN;
+    const double of_few = 0.5 * rounding_most_lost(n < FEW ? n : FEW);
+    const double alike = fmin(lost, fabs(sum) * (rounding_most_lost(n) - of_few));
+    return fabs(sum) * (4.0 * U + of_type + of_few) + (n > FEW ? alike : 0.0) + (double)FLT_MIN;
 }
 
 /* Tensor cores round once for 16 terms. */
@@ -165,7 +165,7 @@ static double lost_by_l(const struct scores_of_query *s)
     for (size_t k = 0; k < s->n; k++)
         lossy_add(&l, s->sorted[k]->e);
     double lost = rounding_lost(&l, s->l, variance);
-    for (size_t tile = 1; tile <= 64; tile *= 8)
+    for (size_t tile = 1; s->n > FEW && tile <= 64; tile *= 8)
         lost = fmax(lost, beyond_chance(fabs(l_in_tiles(s, tile) - s->l), variance));
     return fmin(lost / s->l, rounding_most_lost(s->n));
 }
@@ -196,7 +196,7 @@ struct scores_of_query rounding_scores(const struct attention *p, const float *Q
         k->of_P = rounding_of_weight(x - log(s.l), k->of_exponent, s.of_m, 0.0);
     }
     s.sorted = sorted_by_score(&s);
-    s.lost = s.n > FEW ? lost_by_l(&s) : 0.0;
+    s.lost = s.n > 0 ? lost_by_l(&s) : 0.0;
     return s;
 }
 
