@@ -87,7 +87,7 @@ static const size_t at_lengths[] = { 129, 65, 200 };
 /* The problem p with these sizes. SHORT=yes skips the largest. */
 static void at(forward *f, struct attention p, size_t H, size_t Nq, size_t Nk, size_t d)
 {
-    if (Nq * Nk > all_or_few(SIZE_MAX, 70000))
+    if (Nq * Nk > all_or_few(SIZE_MAX, 20000))
         return;
     struct attention this = attention_of(1, H, H, Nq, Nk, d);
     this.dtype = p.dtype;
@@ -125,9 +125,9 @@ void assert_forward_at_every_size(forward *f)
 void assert_forward_with_options(forward *f, unsigned options)
 {
     const struct attention most = attention_of(2, 4, 4, 70, 70, 33);
-    for (uint64_t seed = 1; seed <= all_or_few(200, 45); seed++) {
+    for (uint64_t seed = 1; seed <= all_or_few(200, 18); seed++) {
         unsigned some = random_options(seed, options);
-        if (seed <= all_or_few(90, 27))  // each option alone first, ten times
+        if (seed <= all_or_few(90, 9))  // each option alone first, ten times
             some = options & 1U << seed % 9;
         struct test_problem t = random_problem(seed, most, some);
         assert_forward(f, &t);

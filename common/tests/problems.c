@@ -159,7 +159,7 @@ bool kernel_is_in_question(const char *name)
 
 bool problem_is_too_long(const struct attention *p)
 {
-    enum { LONG = 200 * 200 };  // pairs of a query and a key of a head
+    enum { LONG = 130 * 130 };  // pairs of a query and a key of a head
     return tests_are_short() && p->Nq * p->Nk > LONG;
 }
 

@@ -170,11 +170,11 @@ compile() {  # source, variant, object
     instrumented) watch=$INSTRUMENTED_FLAGS ;;
     esac
     names="-ffile-prefix-map=$folder/cuda/=$OBJ/cuda/ -ffile-prefix-map=$folder/= $without_lines"
-    # shellcheck disable=SC2046,SC2086  # lists of words; what the copy has not is the course's
+    # shellcheck disable=SC2046,SC2086  # lists of words; what the copy has not, headers too, is the course's
     case $1 in
     *.c) $CC -I"$folder" $FLAGS $step $watch $names -c "$folder/$1" -o "$3" ;;
     *.cu)
-        to_cpp "$1" $(find "$chapter/kernels" -name '*.cuh')
+        to_cpp "$1" $(printf '%s\n' $changed | grep '\.cuh$')
         $CXX -I"$folder/cuda" -I"$folder" -I"$OBJ/cuda" $CXX_FLAGS $watch $names -c "$folder/cuda/${1%.cu}.cpp" -o "$3"
         ;;
     esac
