@@ -47,16 +47,20 @@ def listed_seeds():
 
 
 def class_of():
-    """FOLDER's names, the chapter, and the reports' folder."""
+    """FOLDER's submissions by name, the chapter, and the reports' folder."""
     folder, chapter = Path(typed("FOLDER") or "-"), chapter_of(typed("CHAPTER"))
     if not os.path.isdir(folder) or not os.access(folder, os.R_OK | os.X_OK):
         fail("FOLDER", f"expected a folder of submissions, found '{typed('FOLDER')}'")
     if not chapter:
         fail("CHAPTER", f"expected the chapter that they are of, as in CHAPTER=03, found '{typed('CHAPTER')}'")
-    names = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
-    if not names:
+    paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    if not paths:
         fail(folder, "expected submissions, found an empty folder")
-    return folder, names, chapter, Path(typed("REPORTS") or BUILD / f"reports/class-{chapter[:2]}")
+    submissions = {stem(path.name): path for path in paths}
+    twice = next((path.name for path in paths if submissions[stem(path.name)] != path), None)
+    if twice:
+        fail(folder, f"expected one submission from each, found {twice} and {submissions[stem(twice)].name}")
+    return submissions, chapter, Path(typed("REPORTS") or BUILD / f"reports/class-{chapter[:2]}")
 
 
 def quoted(words):
@@ -65,17 +69,17 @@ def quoted(words):
     return f"\"{chr(39) if words[:1] in tuple('=+-@') else ''}{words}\""
 
 
-def table(names, chapter, reports):
-    """Writes grades.csv from each submission's results in programs and tests."""
+def table(chapter, reports):
+    """Writes grades.csv from all results in programs and tests, also of earlier calls."""
     lines = [words for words in points_of(chapter) if words[0] not in ("part", "shown")]
     lines = [words for words in lines if not typed("PART") or words[0] in typed("PART").split(",")]
     columns, most = [f"{words[0]} {words[2]}" for words in lines], sum(int(words[1]) for words in lines)
     found = {}
-    for name in names:
-        files = [reports / "submissions" / name / file for file in ("row.json", "tests.json")]
+    for there in sorted((reports / "submissions").glob("*")):
+        files = [there / file for file in ("row.json", "tests.json")]
         parts = [json.loads(file.read_text("utf-8")) for file in files if file.exists()]
         if parts:
-            found[name] = parts
+            found[there.name] = parts
     pieces = {}
     for name, parts in found.items():
         for piece in (piece for part in parts for piece in part["units"].get("others", [])):
@@ -94,25 +98,25 @@ def table(names, chapter, reports):
     write(reports / "grades.csv", "\n".join(rows) + "\n")
 
 
-def at_last(reports, count, names, what):
+def at_last(reports, count, submissions, what):
     progress("")
     word = "Incomplete, for it was interrupted: " if box.interrupted.is_set() else ""
-    say(f"{word}{count} of {len(names)} graded{what}: {reports}/grades.csv")
+    say(f"{word}{count} of {len(submissions)} graded{what}: {reports}/grades.csv")
     return 2 if word else 0
 
 
 def grade_all():
-    folder, names, chapter, reports = class_of()
+    submissions, chapter, reports = class_of()
     seed, seeds, done, failed = seed_of_inputs(), listed_seeds(), [], []
-    for name in names:
+    for name in submissions:
         shutil.rmtree(reports / "submissions" / name, ignore_errors=True) if not (reports / "submissions" / name / "tests.json").exists() else \
             (reports / "submissions" / name / "row.json").unlink(missing_ok=True)
     box.walls()
 
     def one(name):
-        there, listed = reports / "submissions" / name, None if seeds is None else seeds.get(stem(name))
+        there, listed = reports / "submissions" / name, None if seeds is None else seeds.get(name)
         try:
-            report = grade(folder / name, name, seed, chapter, typed("PART"), listed)
+            report = grade(submissions[name], name, seed, chapter, typed("PART"), listed)
             if seeds is not None and listed is None:
                 report.notes.append("not in the list of seeds")
             write_all(report, there, of_code(report.assignment, report.texts))
@@ -123,11 +127,11 @@ def grade_all():
             print(f"grade-all: {name}: not graded: {error}", file=sys.stderr)
             write(there / "row.json", json.dumps({"earned": {}, "note": f"not graded: {error}", "units": {}}))
         done.append(name)
-        progress(f"{len(done)} of {len(names)}")
+        progress(f"{len(done)} of {len(submissions)}")
     with ThreadPoolExecutor(jobs()) as pool:
-        list(pool.map(one, names))
-    table(names, chapter, reports)
-    return at_last(reports, len(done) - len(failed), names, f" with seed {seed}") or int(bool(failed))
+        list(pool.map(one, submissions))
+    table(chapter, reports)
+    return at_last(reports, len(done) - len(failed), submissions, f" with seed {seed}") or int(bool(failed))
 
 
 def who(seeds):
@@ -158,7 +162,7 @@ def grade_one():
 def tests(chapter=None):
     """For one submission, or a class: finds the chapter, and runs its target of the Makefile."""
     if typed("CLASS") == "yes" or chapter is None and sys.argv[1] == "tests-all":
-        folder, names, known, reports = class_of()
+        submissions, known, reports = class_of()
     else:
         path = Path(typed("SUBMISSION") or "-")
         if not os.path.exists(path):
@@ -178,19 +182,19 @@ def tests(chapter=None):
         return 2 if earned is None else 0 if lines[-1].startswith("The tests pass") else 1
     part = next(words[0] for words in points_of(chapter) if words[2] == "mutants")
     done = 0
-    for name in names:
+    for name in submissions:
         (reports / "submissions" / name / "tests.json").unlink(missing_ok=True)
-    for name in names:
-        lines, earned, mine = tester.grade(folder / name)
+    for name, path in submissions.items():
+        lines, earned, mine = tester.grade(path)
         if earned is None:
             break
         write(reports / "submissions" / name / "tests.txt", "\n".join(lines) + "\n")
         write(reports / "submissions" / name / "tests.json", json.dumps(
             {"earned": {f"{part} mutants": round(earned, 1)}, "units": of_tests(chapter, mine), "note": "" if earned else f"{part}: {lines[-1]}"}))
         done += 1
-        progress(f"{done} of {len(names)}")
-    table(names, chapter, reports)
-    return at_last(reports, done, names, "")
+        progress(f"{done} of {len(submissions)}")
+    table(chapter, reports)
+    return at_last(reports, done, submissions, "")
 
 
 def main():

@@ -526,7 +526,9 @@ def bad_arguments():
                               ("grade", "there is no file in it; expected the chapter", {"SUBMISSION": top}), ("grade", "CHAPTER: expected a chapter", {"SUBMISSION": top, "CHAPTER": "09"}),
                               ("grade", "PART: expected some of passes tests questions", {"SUBMISSION": top, "CHAPTER": "01", "PART": "mirge"}),
                               ("all", "FOLDER: expected a folder", {"FOLDER": top / "none"}), ("all", "CHAPTER: expected the chapter", {"FOLDER": top}),
-                              ("all", "found an empty folder", {"FOLDER": top, "CHAPTER": "03"}), ("tests", "expected a file 0N_", {"SUBMISSION": folder_of({"a": "b"})}),
+                              ("all", "found an empty folder", {"FOLDER": top, "CHAPTER": "03"}),
+                              ("all", "found ann.tar.gz and ann.zip", {"FOLDER": folder_of({"ann.tar.gz": "", "ann.zip": ""}), "CHAPTER": "03"}),
+                              ("tests", "expected a file 0N_", {"SUBMISSION": folder_of({"a": "b"})}),
                               ("grade", "SEEDS: expected a file of lines NAME,SEED", {"SUBMISSION": folder_of({"a": "b"}), "CHAPTER": "01", "SEEDS": "/none"})):
         code, said = grader(what, **more)
         check(code == 2 and words in said and said.count("\n") == 1, f"{what} {more}: {code}: {said}")
@@ -752,12 +754,17 @@ def tests_of_a_class():
     top = folder_of({f"ann/{MINE}": Path("01_standard_softmax/tests/mine.c"), f"cyd/{MINE}": HEAD + "TEST(mine, nothing_is_right) { cr_assert(0); }",
                      f"dan/{MINE}": course, "notes": "nothing\n", f"eve/{MINE}": HEAD + "TEST(mine, ends_early) { exit(0); }", f"fay/{MINE}": "this is not C\n",
                      f"hal/{MINE}": HEAD + f'#include "{os.getcwd()}/{SOFTMAX}"\nTEST(mine, nothing) {{ }}'}, "class")
+    shutil.make_archive(str(top / "cyd"), "gztar", top / "cyd")
+    shutil.rmtree(top / "cyd")
     at = top.parent / "reports"
-    (at / "submissions/cyd").mkdir(parents=True)
-    (at / "submissions/cyd/row.json").write_text('{ "earned": { "passes output": 2 }, "seed": 7, "variant": 17, "note": "a reason", "units": {} }')
+    for name in ("cyd", "zoe"):  # zoe handed in no tests
+        (at / "submissions" / name).mkdir(parents=True)
+        (at / "submissions" / name / "row.json").write_text('{ "earned": { "passes output": 2 }, "seed": 7, "variant": 17, "note": "a reason", "units": {} }')
     class_table(top, ann=r',,,,0,,,0,16,,,.*"tests: The tests pass .* reject 0 of 2 wrong ones \(and 2 ', cyd=",2,,,0,,,2,16,7,17,.*a reason; tests: These tests reject the right version",
                 dan=",,,,5,,,5,16,,,5 of 5,,", notes=".*expected a folder", eve=".*These tests reject the right version", fay=".*The tests do not compile: 0 points",
                 hal=".*(The tests do not compile|The tests define standard_softmax)")
+    rows = (at / "grades.csv").read_text()
+    check(rows.count("\n") == 9 and '"zoe",2,,,,,,2,16,7,17,' in rows, rows)
     check("mine::nothing_is_right" in (at / "submissions/cyd/tests.txt").read_text(), "a test that fails is not named")
 
 
