@@ -69,7 +69,7 @@ TEST(summary, of_tests_tells_what_was_not_tried_and_why)
             "07: did not build", "2 wrong versions of 07 were not tried: its tests did not build",
             "1 wrong version was not tried: they are made from the lesson",
             "1 wrong version was not tried: the tests that reject them fail without them",
-            "4 passed, 2 failed, 4 skipped\n", NULL });
+            "failed: 05 07\n4 passed, 2 failed, 4 skipped\n", NULL });
     // After a student's own tests failed, the rest is not tried.
     script_prints("cd @ && STUDENT=yes sh \"$OLDPWD\"/common/tools/tally.sh 05 05.caught 05.gone",
                   1,
@@ -77,7 +77,8 @@ TEST(summary, of_tests_tells_what_was_not_tried_and_why)
                                          "3 passed, 1 failed, 2 skipped\n", NULL });
     command_text("05.half", "3 0\n");
     script_prints("cd @ && sh \"$OLDPWD\"/common/tools/tally.sh 05.caught 05.half", 1,
-                  (const char *const[]){ "05.half: did not build", "1 passed, 1 failed", NULL });
+                  (const char *const[]){ "05.half: did not build",
+                                         "failed: 05.half\n1 passed, 1 failed", NULL });
     // A missing result of a chapter whose tests exist is a failure.
     script_prints("cd @ && sh \"$OLDPWD\"/common/tools/tally.sh 05.caught 05.gone", 1,
                   (const char *const[]){ "05.gone: did not build, or left no result",

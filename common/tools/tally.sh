@@ -4,7 +4,7 @@
 # A result is "passed failed skipped" and, for a wrong version not tried, the reason (mutant.sh). A missing
 # one is a failure. But if a chapter's tests did not build, that is one failure and its wrong versions are
 # skipped; with STUDENT set also if its tests fail.
-passed=0 failed=0 skipped=0 changed=0 failing=0 broken='' red='' untried=''
+passed=0 failed=0 skipped=0 changed=0 failing=0 broken='' red='' untried='' wrong=''
 for result; do
     name=${result##*/}
     chapter=${name%%[.-]*}
@@ -18,12 +18,13 @@ for result; do
     case $p,$f,$s in
     *[!0-9,]* | ,* | *,, | *,)
         echo "$name: did not build, or left no result"
-        failed=$((failed + 1))
+        failed=$((failed + 1)) wrong="$wrong $name"
         case $name in *.*) ;; *) broken="$broken $chapter " ;; esac
         continue
         ;;
     esac
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+    [ "$f" -eq 0 ] || wrong="$wrong $name"
     case $why in changed) changed=$((changed + s)) ;; failing) failing=$((failing + s)) ;; esac
     case $name,$f in *.*,* | *,0) ;; *) red="$red $chapter " ;; esac
 done
@@ -35,5 +36,6 @@ done
 [ "$changed" -eq 0 ] || echo "$(versions "$changed") not tried: they are made from the lesson as it was published"
 [ "$failing" -eq 0 ] || echo "$(versions "$failing") not tried: the tests that reject them fail without them too"
 [ "$((passed + failed))" -gt 0 ] || { echo "no test was run"; failed=1; }
+[ -z "$wrong" ] || echo "failed:$wrong"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
