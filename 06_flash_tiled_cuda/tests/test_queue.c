@@ -2,7 +2,6 @@
  * Persistent blocks: the order of their tiles, and that neither the number of blocks nor earlier
  * tiles change an answer.
  */
-#include "06_flash_tiled_cuda/kernels/parts/queue.h"
 #include "06_flash_tiled_cuda/kernels/parts/tiles.h"
 #include "06_flash_tiled_cuda/tests/run.h"
 #include "common/cpu/memory.h"
@@ -17,17 +16,6 @@ static ptrdiff_t length_of(const struct attention *p, size_t i0)
     const size_t end = i0 + TENSOR_BR < p->Nq ? i0 + TENSOR_BR : p->Nq;
     const ptrdiff_t seen = (ptrdiff_t)end + attention_band(p).high;
     return seen < 0 ? 0 : seen < (ptrdiff_t)p->Nk ? seen : (ptrdiff_t)p->Nk;
-}
-
-/* Tile number n in the order in which persistent blocks take them; false if there is none. */
-static bool kernel_takes(const struct attention *p, size_t n, size_t *head, size_t *i0)
-{
-    if (n >= queue_length(p, TENSOR_BR))
-        return false;
-    const struct queued tile = queue_at(p, TENSOR_BR, (unsigned)n);
-    *head = tile.head;
-    *i0 = tile.i0;
-    return true;
 }
 
 TEST(queue, has_every_tile_once_and_the_longest_first)

@@ -21,8 +21,8 @@ TEST(refusals, of_kernels_that_cannot_do_what_is_asked)
             "--softcap: expected an option of this chapter");
     refuses("--step fa2 --n-q 5 --dropout 0.5",
             "a kernel that supports --dropout, and fa2 does not");
-    refuses("--step fa1",
-            "--step: expected a kernel that supports --key-mask (the course's input has one, and --n-q draws another input)");
+    refuses("--step fa1", "--step: expected a kernel that supports --key-mask (the course's input "
+                          "has one, and --n-q draws another input)");
     refuses("--step fa2 --n-q 5 --d 40",
             "supports d = 40 (d is 16, 32, 64, 96 or 128), and fa2 does");
     refuses("--n-q 5 --d 129", "supports d = 129 (d is at most 128), and complete does not");

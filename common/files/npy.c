@@ -188,7 +188,8 @@ static bool read_data(FILE *file, struct npy *array, struct file_error *error)
     const double *const doubles = array->data;
     for (size_t i = 0; i < array->count && array->type == NPY_F8; i++)
         if (isfinite(doubles[i]) && !isfinite((float)doubles[i]))
-            return file_refuse(error, "expected numbers that float32 holds, found %g at element %zu",
+            return file_refuse(error,
+                               "expected numbers that float32 holds, found %g at element %zu",
                                doubles[i], i);
     return true;
 }

@@ -50,7 +50,8 @@ void step_refuse(const struct step *step, const struct attention *p, const struc
         !options->q && !options->d && strncmp(unsupported, "d = ", strlen("d = ")) == 0;
     options_fail("--step", "expected a %s that supports %s%s, and %s does not%s",
                  step->is_kernel ? "kernel" : "step", unsupported,
-                 made_up ? " (the course's input has one, and --n-q draws another input)" : "", step->name,
+                 made_up ? " (the course's input has one, and --n-q draws another input)" : "",
+                 step->name,
                  !step_takes_type(step, p->dtype) ? types_instead(step)
                  : usual_d ? "; the course's input has this d, and --d draws another input"
                            : "");

@@ -3,7 +3,8 @@
 # Position-independent objects in build/library. Chapters use the same names, so each becomes one object that exports only its binding,
 # binding_05 for chapter 05; Darwin's linker hides the rest by itself.
 
-LIBRARY_FLAGS := -fPIC -fvisibility=hidden
+# Each chapter has its own copy of what C++ headers define, which gcc would make unique.
+LIBRARY_FLAGS := -fPIC -fvisibility=hidden $(if $(CXX_IS_CLANG)$(findstring clang,$(CC)),,-fno-gnu-unique)
 number_of   = $(firstword $(subst _, ,$1))
 BINDINGS   := $(patsubst %,$(OBJ)/bindings/%.o,$(filter-out 01_% 02_% 03_%,$(CHAPTERS)))
 DARWIN  := $(filter Darwin,$(shell uname -s))

@@ -1,6 +1,8 @@
 #include "06_flash_tiled_cuda/kernels/device/run.h"
 
 #include "06_flash_tiled_cuda/kernels/device/choice.h"
+#include "06_flash_tiled_cuda/kernels/parts/queue.h"
+#include "06_flash_tiled_cuda/kernels/parts/tiles.h"
 #include "common/lab/copies.h"
 
 static struct device_arrays upload(const struct device *device, const struct step *kernel,
@@ -93,4 +95,14 @@ void kernel_timeline(const struct lab *lab)
 {
     kernel_observe(lab, CUDA_WATCH_TIMELINE);
     cuda_cpu_print_timeline(lab->only->name, lab->o.timeline);
+}
+
+bool kernel_takes(const struct attention *p, size_t n, size_t *head, size_t *i0)
+{
+    if (n >= queue_length(p, TENSOR_BR))
+        return false;
+    const struct queued tile = queue_at(p, TENSOR_BR, (unsigned)n);
+    *head = tile.head;
+    *i0 = tile.i0;
+    return true;
 }

@@ -9,6 +9,8 @@
 #include "common/cuda/cpu.h"
 #include "common/lab/lab.h"
 
+#include <stdbool.h>
+
 /*
  * An attention_step on the current device; `launchers` are the kernel's, one per build
  * (common/lab/device.h).
@@ -26,5 +28,11 @@ void kernel_instrumented(attention_step *run, enum cuda_watch watch, const struc
  */
 void kernel_observe(const struct lab *lab, enum cuda_watch watch);
 void kernel_timeline(const struct lab *lab);
+
+/*
+ * Tile number n in the order in which persistent blocks take them: its head and its first query.
+ * False if there is none. Wrong versions change it, so it is not in the tests.
+ */
+bool kernel_takes(const struct attention *p, size_t n, size_t *head, size_t *i0);
 
 #endif

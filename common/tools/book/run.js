@@ -44,13 +44,11 @@ function work(source, name, args, files) {
     source(Module);
 }
 
-// A printed line as HTML: colours, and the name of a part above its lines instead of in a margin.
+// A printed line as HTML, the name of a part above its lines instead of in a margin.
 function shown(line) {
-    const bold = text => text && `<b>${text}</b>`;
-    line = line.replace(/&/g, '&amp;').replace(/</g, '&lt;')
-        .replace(RegExp(`^\x1b\\[1m((?!\\d\\d  ).{${MARGIN}})\x1b\\[0m`), (_, part) => part.trim() && `${bold(part.trim())}\n`)
+    return line.replace(/&/g, '&amp;').replace(/</g, '&lt;')
+        .replace(RegExp(`^(?!\\d\\d  )(\\S.{${MARGIN - 2}}) (?=\\S)`), (all, part) => (/  \S/.test(part) ? all : `<b>${part.trim()}</b>\n`))
         .replace(RegExp(`^ {${MARGIN}}`), '');
-    return line.replace(/\x1b\[(\d+)m([^\x1b]*)/g, (_, code, text) => text && `<span class="sgr-${code}">${text}</span>`);
 }
 
 function run(form) {
