@@ -28,17 +28,12 @@ double rounding_of(double x, enum dtype type)
     return square(ulp(x, type)) / 12.0;
 }
 
-static double beyond_chance(double lost, double variance)
-{
-    return lost > 4.0 * sqrt(variance) ? 2.0 * lost : 0.0;
-}
-
-double rounding_lost(const struct lossy *s, double sum, double variance)
+double rounding_lost(const struct lossy *s, double exact, double variance)
 {
     double lost = 0.0;
     for (int k = 0; k < LOSSY; k++)
-        lost = fmax(lost, fabs((double)s->sum[k] / (double)LOSSY_SCALE[k] - sum));
-    return beyond_chance(lost, variance);
+        lost = fmax(lost, fabs((double)s->sum[k] / (double)LOSSY_SCALE[k] - exact));
+    return lost > 4.0 * sqrt(variance) ? 2.0 * lost : 0.0;
 }
 
 double rounding_most_lost(size_t n)
@@ -123,51 +118,12 @@ struct key rounding_key(const struct attention *p, const float *Q, const float *
     return k;
 }
 
+/* By descending score, equal ones in their order. */
 static int by_score(const void *a, const void *b)
 {
     const struct key *x = *(const struct key *const *)a, *y = *(const struct key *const *)b;
     return x->score != y->score ? (x->score < y->score) - (x->score > y->score)
                                 : (x->j > y->j) - (x->j < y->j);
-}
-
-/* By descending score, equal ones in their order. */
-static const struct key **sorted_by_score(const struct scores_of_query *s)
-{
-    const struct key **const sorted = allocate(s->n, sizeof *sorted, "keys by their scores");
-    for (size_t k = 0; k < s->n; k++)
-        sorted[k] = &s->keys[k];
-    qsort(sorted, s->n, sizeof *sorted, by_score);
-    return sorted;
-}
-
-/* l in float32, tile by tile: if scores rise, each tile rescales it, by factors that are alike. */
-static double l_in_tiles(const struct scores_of_query *s, size_t tile)
-{
-    float l = 0.0f;
-    double m = (double)-INFINITY;
-    for (size_t first = 0, end; first < s->n; first = end) {
-        const double m_before = m;
-        end = first + tile < s->n ? first + tile : s->n;
-        for (size_t k = first; k < end; k++)
-            m = fmax(m, s->keys[k].score);
-        l *= (float)exp(m_before - m);
-        for (size_t k = first; k < end; k++)
-            l += (float)exp(s->keys[k].score - m);
-    }
-    return (double)l;
-}
-
-/* Relative to l. By descending score most is lost. */
-static double lost_by_l(const struct scores_of_query *s)
-{
-    const double variance = rounding_of_sum(s->l, 0.0, s->n, DTYPE_F32);
-    struct lossy l = { { 0.0f } };
-    for (size_t k = 0; k < s->n; k++)
-        lossy_add(&l, s->sorted[k]->e);
-    double lost = rounding_lost(&l, s->l, variance);
-    for (size_t tile = 1; s->n > FEW && tile <= 64; tile *= 8)
-        lost = fmax(lost, beyond_chance(fabs(l_in_tiles(s, tile) - s->l), variance));
-    return fmin(lost / s->l, rounding_most_lost(s->n));
 }
 
 struct scores_of_query rounding_scores(const struct attention *p, const float *Q, const float *K,
@@ -180,23 +136,34 @@ struct scores_of_query rounding_scores(const struct attention *p, const float *Q
             if (key.score != (double)-INFINITY)
                 s.keys[s.n++] = key;
         }
+    size_t rises = 0;
     for (size_t k = 0; k < s.n; k++)
         if (k == 0 || s.keys[k].score > s.m) {
             s.m = s.keys[k].score;
             s.of_m = s.keys[k].variance;
+            rises++;
         }
+    s.sorted = allocate(s.n, sizeof(void *), "keys by their scores");
     for (size_t k = 0; k < s.n; k++) {
         s.keys[k].e = exp(s.keys[k].score - s.m);
         s.l += s.keys[k].e;
+        s.sorted[k] = &s.keys[k];
     }
+    qsort(s.sorted, s.n, sizeof(void *), by_score);
+    struct lossy l = { { 0.0f } };  // the largest terms first, where most is lost
+    for (size_t k = 0; k < s.n; k++)
+        lossy_add(&l, s.sorted[k]->e);
     for (struct key *k = s.keys; k < s.keys + s.n; k++) {
         const double x = k->score - s.m;
         k->P = k->e / s.l;
         k->of_exponent = k->variance + square(RMS) * (square(x) + 1.5);
         k->of_P = rounding_of_weight(x - log(s.l), k->of_exponent, s.of_m, 0.0);
     }
-    s.sorted = sorted_by_score(&s);
-    s.lost = s.n > 0 ? lost_by_l(&s) : 0.0;
+    // When m rises, l is rescaled; evenly rising scores give factors that round the same way.
+    if (s.n > 0)
+        s.lost = fmin(rounding_lost(&l, s.l, rounding_of_sum(s.l, 0.0, s.n, DTYPE_F32)) / s.l +
+                          0.5 * U * (double)rises,
+                      rounding_most_lost(s.n));
     return s;
 }
 

@@ -35,7 +35,7 @@ static inline void lossy_add(struct lossy *s, double term)
 }
 
 /* Not a variance: what these sums lost, or 0 if roundings at random, of this variance, explain it. */
-double rounding_lost(const struct lossy *s, double sum, double variance);
+double rounding_lost(const struct lossy *s, double exact, double variance);
 
 /* The most that n additions can lose, relative to the sum. */
 double rounding_most_lost(size_t n);

@@ -68,21 +68,16 @@ static void count_access(const void *at, size_t bytes, bool writes, bool aligned
 
 static watcher *watching = count_access;
 
-static void forget_gaps(void)
-{
-    memset(gaps, 0, sizeof gaps);
-}
-
 void watch_with(watcher *who)
 {
     watching = who ? who : count_access;
-    forget_gaps();
+    memset(gaps, 0, sizeof gaps);
 }
 
 void traffic_reset(void)
 {
     array_count = last_hit = 0;
-    forget_gaps();
+    memset(gaps, 0, sizeof gaps);
     atomic_store(&slow.peak, atomic_load(&slow.held));
     atomic_store(&fast.peak, atomic_load(&fast.held));
 }
@@ -105,7 +100,7 @@ void traffic_watch(const char *name, const float *array, size_t count)
     }
     t->begin = array;
     t->end = array + count;
-    forget_gaps();
+    memset(gaps, 0, sizeof gaps);
 }
 
 struct traffic traffic_of(const char *name)
@@ -216,7 +211,7 @@ void extra_free(float *array)
         for (size_t a = 0; a < array_count; a++)
             if (arrays[a].begin == array)
                 arrays[a].begin = arrays[a].end = NULL;  // its counts stay
-        forget_gaps();
+        memset(gaps, 0, sizeof gaps);
     }
     free(e);
 }
@@ -285,6 +280,7 @@ RANGE(__tsan_write_range, true)
         return copy(to, from, bytes);                                \
     }
 #define FILL(prefix)                                              \
+    void *prefix##memset(void *to, int value, size_t bytes);      \
     void *prefix##memset(void *to, int value, size_t bytes)       \
     {                                                             \
         saw(to, bytes, true, false, __builtin_return_address(0)); \
@@ -297,12 +293,15 @@ COPY(watch_, memcpy)
 COPY(watch_, memmove)
 FILL(watch_)
 
-#define NOTHING(name, argument) \
-    void name(argument)         \
-    {                           \
-    }
-NOTHING(__tsan_init, void)
-NOTHING(__tsan_func_exit, void)
-NOTHING(__tsan_func_entry, const void *caller __attribute__((unused)))
+void __tsan_init(void)
+{
+}
+void __tsan_func_exit(void)
+{
+}
+void __tsan_func_entry(const void *caller)
+{
+    (void)caller;
+}
 
 #endif
