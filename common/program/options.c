@@ -76,17 +76,18 @@ static void option_take(struct options *options, const struct option_row *row, c
     char option[40];
     snprintf(option, sizeof option, "--%s", row->name);
     void *field = (char *)options + row->field;
+    const char *const value = text ? text : "";  // flags have none
     switch (row->kind) {
     case FLAG:
         *(bool *)field = true;
         break;
     case COUNT:
-        *(size_t *)field = (size_t)option_whole_number(option, text, 1, row->most);
+        *(size_t *)field = (size_t)option_whole_number(option, value, 1, row->most);
         break;
     case NAME:
-        if (!*text)
+        if (!*value)
             options_fail(option, "expected a name, found ''");
-        *(const char **)field = text;
+        *(const char **)field = value;
         break;
     default:
         option_take_other(options, row, option, text);
