@@ -205,7 +205,7 @@ def name_of(step: str) -> str:
     """"mine" is a student's step, of chapter 04 or 05."""
     if step != "mine":
         return step
-    if not Path("STARTER").exists():
+    if not Path("../STARTER").exists():
         stop("STEP=mine: expected to be in a starter's folder, which make starter-04 OUT=folder writes")
     return next(name for name in ("05/mine", "05/fa1", "04/flash_no_tiling") if name in flash.steps())
 

@@ -124,8 +124,7 @@ case " $parts " in *' questions '*)
 esac
 rm "$work/numbers" "$work/exercise.md"
 
-cp Makefile "$course/course.mk"
-cp LICENSE "$course/"
+cp Makefile LICENSE "$course/"
 {
     echo "chapter $chapter"
     echo "parts $(echo "$parts" | tr ' ' ',')"

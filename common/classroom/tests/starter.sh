@@ -106,7 +106,7 @@ done
 # Untouched.
 seed
 if [ -n "$2" ] && [ "$(exercise_worth "$2")" -gt 0 ]; then
-    run -C course -f course.mk STRICT=-Werror $(cd "$folder/course" && sh common/classroom/starter/student.sh objects) || fail 'does not build'
+    run -C course STRICT=-Werror $(cd "$folder/course" && sh common/classroom/starter/student.sh objects) || fail 'does not build'
     proved=compiles
 else
     export KERNELS="$(kernels_of $parts)" CXX="sh $PWD/common/classroom/tests/kernels.sh ${CXX:-c++}"
