@@ -103,22 +103,15 @@ struct attention_verdict attention_verdict_of(const struct attention_check *chec
     return v;
 }
 
-struct attention_errors attention_verdict_end(struct attention_verdict *v)
+struct attention_errors attention_verdict_end(struct attention_verdict v)
 {
-    free(v->from_other);
-    free(v->from_previous);
+    free(v.from_other);
+    free(v.from_previous);
     return (struct attention_errors){
-        .reference = comparison_error(&v->reference),
-        .other = comparison_error(&v->other),
-        .previous = comparison_error(&v->previous),
-        .has_previous = v->previous.with,
-        .right = v->right,
+        .reference = comparison_error(&v.reference),
+        .other = comparison_error(&v.other),
+        .previous = comparison_error(&v.previous),
+        .has_previous = v.previous.with,
+        .right = v.right,
     };
-}
-
-struct attention_errors attention_check_errors(const struct attention_check *check, const float *O,
-                                               const float *lse, const float *before)
-{
-    struct attention_verdict v = attention_verdict_of(check, O, lse, "the stage before", before);
-    return attention_verdict_end(&v);
 }

@@ -55,11 +55,7 @@ struct attention_verdict attention_verdict_of(const struct attention_check *chec
                                               const float *before);
 
 /* Frees the verdict and returns its errors. */
-struct attention_errors attention_verdict_end(struct attention_verdict *v);
-
-/* Both at once, for tables with a line for each stage. */
-struct attention_errors attention_check_errors(const struct attention_check *check, const float *O,
-                                               const float *lse, const float *before);
+struct attention_errors attention_verdict_end(struct attention_verdict v);
 
 /* The rows to check, ascending; all if count = heads N. free() them. */
 size_t *attention_check_choose(size_t heads, size_t N, size_t count);

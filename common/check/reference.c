@@ -62,11 +62,3 @@ void reference_forward_row(const struct attention *p, const float *Q, const floa
     }
     free(P);
 }
-
-void reference_forward(const struct attention *p, const float *Q, const float *K, const float *V,
-                       double *O, double *lse)
-{
-    for (size_t row = 0; row < attention_rows(p); row++)
-        reference_forward_row(p, Q, K, V, row / p->Nq / p->H, row / p->Nq % p->H, row % p->Nq,
-                              O + row * p->d, lse ? lse + row : NULL);
-}

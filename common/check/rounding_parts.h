@@ -40,10 +40,7 @@ double rounding_lost(const struct lossy *s, double exact, double variance);
 /* The most that n additions can lose, relative to the sum. */
 double rounding_most_lost(size_t n);
 
-/*
- * Not a variance: the part of a sum of n terms, with weights of this type, that does not average
- * out.
- */
+/* Not a variance: what does not average out in a sum of n terms with weights of this type. */
 double rounding_bias(double sum, double lost, size_t n, enum dtype type);
 
 /*

@@ -220,7 +220,8 @@ struct attention_errors lab_compare(const struct lab *lab, const struct step *st
     float *const lse = step->supports & SUPPORTS_LSE ? attention_check_rows(check, x.lse, 1) : NULL;
     struct attention_errors errors =
         tell ? attention_check_report(check, O, lse, before->name, before->of[0])
-             : attention_check_errors(check, O, lse, before->of[0]);
+             : attention_verdict_end(
+                   attention_verdict_of(check, O, lse, before->name, before->of[0]));
     if (!before->name && check->other) {  // it replaces the step before
         errors.has_previous = true;
         errors.previous = errors.other;

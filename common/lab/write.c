@@ -47,8 +47,9 @@ struct attention_errors lab_compare_product(const struct lab *lab, const float *
         rounding_product_row(p, lab->x.Q, lab->x.K, lab->x.V, head / p->H, head % p->H, row % p->Nq,
                              c.O + k * p->d);
     }
-    const struct attention_errors errors = tell ? attention_check_report(&c, O, NULL, NULL, NULL)
-                                                : attention_check_errors(&c, O, NULL, NULL);
+    const struct attention_errors errors =
+        tell ? attention_check_report(&c, O, NULL, NULL, NULL)
+             : attention_verdict_end(attention_verdict_of(&c, O, NULL, NULL, NULL));
     free(c.O);
     free(O);
     return errors;

@@ -173,7 +173,7 @@ static struct attention_errors judge(const struct match *m, const struct player 
     } else {
         float *O = read_output(player, m->folder, "o.npy", n),
               *rows = attention_check_rows(&m->outputs, O, p->d);
-        errors = attention_check_errors(&m->outputs, rows, NULL, NULL);
+        errors = attention_verdict_end(attention_verdict_of(&m->outputs, rows, NULL, NULL, NULL));
         free(rows);
         free(O);
     }

@@ -88,5 +88,5 @@ struct attention_errors attention_check_report(const struct attention_check *che
     else if (name && v.left_out)
         report_line("  %s leaves out %zu of %zu rows; the reference checks them", name, v.left_out,
                     check->count);
-    return attention_verdict_end(&v);
+    return attention_verdict_end(v);
 }

@@ -50,7 +50,7 @@ static void assert_form(forward *f, const struct test_problem *t,
     assert_right(&v.reference, lse ? "O" : "O without lse", t);
     if (v.lse.with)
         assert_right(&v.lse, "lse", t);
-    attention_verdict_end(&v);
+    attention_verdict_end(v);
 }
 
 void assert_forward(forward *f, const struct test_problem *t)

@@ -62,11 +62,12 @@ TEST(attention_check, compares_with_another_stage_besides)
     before[9] += 1e-7f;
     check.other_name = "another";
     check.other = other;
-    struct attention_errors e = attention_check_errors(&check, O, lse, before);
+    struct attention_errors e =
+        attention_verdict_end(attention_verdict_of(&check, O, lse, "the stage before", before));
     cr_assert(e.right && e.has_previous && e.other > 1e-7 && e.previous > 5e-8 &&
                   e.previous < e.other,
               "other %g, previous %g", e.other, e.previous);
-    e = attention_check_errors(&check, O, lse, NULL);
+    e = attention_verdict_end(attention_verdict_of(&check, O, lse, NULL, NULL));
     cr_assert(e.right && !e.has_previous && e.other > 1e-7, "alone: other %g", e.other);
     attention_check_end(&check);
     attention_input_free(&input);
@@ -89,8 +90,8 @@ TEST(attention_check, passes_what_is_right_where_values_cancel_out)
                 K[255 - j] = k, V[255 - j] = v;
             }
         plain_forward(&back, input.Q, input.K, input.V, O, lse);
-        cr_assert(attention_check_errors(&check, O, lse, NULL).right, "seed %d is rejected",
-                  (int)seed);
+        cr_assert(attention_verdict_end(attention_verdict_of(&check, O, lse, NULL, NULL)).right,
+                  "seed %d is rejected", (int)seed);
         attention_check_end(&check);
         attention_input_free(&input);
     }

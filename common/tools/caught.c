@@ -123,9 +123,10 @@ static void make_right(const struct problem *x)
 
 static bool is_accepted(const struct problem *x)
 {
-    return x->backward
-               ? gradient_check_errors(&x->gradients, x->spoilt, NULL).right
-               : attention_check_errors(&x->output, x->spoilt[OUTPUT], x->spoilt[LSE], NULL).right;
+    return x->backward ? gradient_check_errors(&x->gradients, x->spoilt, NULL).right
+                       : attention_verdict_end(attention_verdict_of(&x->output, x->spoilt[OUTPUT],
+                                                                    x->spoilt[LSE], NULL, NULL))
+                             .right;
 }
 
 // ---- ways of being wrong ------------------------------------------------------------------------

@@ -175,7 +175,8 @@ static void judge_forward(struct finding *f, const struct attention_input *in, c
     struct attention_check check = attention_check_begin(in, true);
     if (sinks)
         count_sinks(&check, p, sinks);
-    const struct attention_errors e = attention_check_errors(&check, O, lse, NULL);
+    const struct attention_errors e =
+        attention_verdict_end(attention_verdict_of(&check, O, lse, NULL, NULL));
     const struct difference of_O = difference_between_heads(O, check.O, heads, p->Nq, p->d);
     const struct difference of_lse = difference_between_heads(lse, check.lse, heads, p->Nq, 1);
     f->right = e.right;

@@ -1,9 +1,18 @@
+/* The reference of a whole problem, forward and backward. */
 #include "common/check/reference.h"
 
 #include "common/check/reference_parts.h"
 #include "common/cpu/memory.h"
 
 #include <stdlib.h>
+
+void reference_forward(const struct attention *p, const float *Q, const float *K, const float *V,
+                       double *O, double *lse)
+{
+    for (size_t row = 0; row < attention_rows(p); row++)
+        reference_forward_row(p, Q, K, V, row / p->Nq / p->H, row / p->Nq % p->H, row % p->Nq,
+                              O + row * p->d, lse ? lse + row : NULL);
+}
 
 /* dS = P (dP - D), with D = sum of P dP. d_dot first holds dP. */
 void reference_pairs(const struct attention *p, const float *Q, const float *K, const float *V,
