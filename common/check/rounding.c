@@ -31,15 +31,16 @@ double rounding_of(double x, enum dtype type)
 double rounding_lost(const struct lossy *s, double exact, double variance)
 {
     double lost = 0.0;
-    for (int k = 0; k < LOSSY; k++)
-        lost = fmax(lost, fabs((double)s->sum[k] / (double)LOSSY_SCALE[k] - exact));
+    for (int k = 0; k < 4; k++) {
+        const double off = fabs((double)s->sum[k] / (double)LOSSY_SCALE[k] - exact);
+        lost = off > lost ? off : lost;
+    }
     return lost > 4.0 * sqrt(variance) ? 2.0 * lost : 0.0;
 }
 
 double rounding_most_lost(size_t n)
 {
-    const double most = 1e-3;
-    return fmin((double)n * U, most);
+    return fmin((double)n * U, 1e-3);
 }
 
 enum { FEW = 256 };  // additions whose loss is small, whatever the terms
@@ -162,7 +163,7 @@ struct scores_of_query rounding_scores(const struct attention *p, const float *Q
     // When m rises, l is rescaled; evenly rising scores give factors that round the same way.
     if (s.n > 0)
         s.lost = fmin(rounding_lost(&l, s.l, rounding_of_sum(s.l, 0.0, s.n, DTYPE_F32)) / s.l +
-                          0.5 * U * (double)rises,
+                          (s.n > FEW ? 0.5 * U * (double)rises : 0.0),
                       rounding_most_lost(s.n));
     return s;
 }

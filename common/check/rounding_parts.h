@@ -22,15 +22,14 @@ double rounding_of(double x, enum dtype type);
  * Sums in float32 of terms times 1, 0.9, 0.8 and 0.7. Terms that are alike, or below half an ulp of
  * the sum, all round the same way, by an amount that depends on their bits.
  */
-enum { LOSSY = 4 };
-static const float LOSSY_SCALE[LOSSY] = { 1.0f, 0.9f, 0.8f, 0.7f };
+static const float LOSSY_SCALE[4] = { 1.0f, 0.9f, 0.8f, 0.7f };
 struct lossy {
-    float sum[LOSSY];
+    float sum[4];
 };
 
 static inline void lossy_add(struct lossy *s, double term)
 {
-    for (int k = 0; k < LOSSY; k++)
+    for (int k = 0; k < 4; k++)
         s->sum[k] += LOSSY_SCALE[k] * (float)term;
 }
 
