@@ -35,7 +35,7 @@ static __global__ void multiply_add(float *sums, float factor, int rounds)
 /* The best of five runs, so that the kernel is warm. */
 template <class Launch> static double best_of(Launch launch)
 {
-    double best = INFINITY;
+    double best = (double)INFINITY;
     const auto work = [](void *arg) { (*static_cast<Launch *>(arg))(); };
     for (int run = 0; run < 5; run++)
         best = fmin(best, LAUNCHER(device).seconds(work, &launch));
