@@ -56,9 +56,10 @@ void reference_forward_row(const struct attention *p, const float *Q, const floa
     for (size_t j = 0; j < p->Nk; j++) {
         if (!visible(p, b, h, i, j))
             continue;
+        const float *const v = V + reference_key(p, b, h, j);
         const double weight = P[j] * reference_dropout(p, b, h, i, j);
         for (size_t c = 0; c < p->d; c++)
-            O_i[c] += weight * (double)V[reference_key(p, b, h, j) + c];
+            O_i[c] += weight * (double)v[c];
     }
     free(P);
 }

@@ -43,8 +43,6 @@ double rounding_most_lost(size_t n)
     return fmin((double)n * U, 1e-3);
 }
 
-enum { FEW = 256 };  // additions whose loss is small, whatever the terms
-
 double rounding_bias(double sum, double lost, size_t n, enum dtype type)
 {
     const double of_type = type == DTYPE_F32 ? 0.0 : ldexp(1.0, -dtype_digits(type));

@@ -287,13 +287,15 @@ struct sums {
     double by_shared_D;          // a row of dQ moves by this times the error of its D
     struct stored stored, by_D;  // of the terms; of D: apart, as a kernel may round only one
     struct running terms;
+    bool is_long;  // more than FEW terms: else rounding_bias ignores `lossy`
     struct lossy lossy;
 };
 
 static void sums_add(struct sums *s, double term)
 {
     running_add(&s->terms, term);
-    lossy_add(&s->lossy, term);
+    if (s->is_long)
+        lossy_add(&s->lossy, term);
 }
 
 /* A gradient's element, in float32, from a sum of n terms with numbers of this type. */
@@ -324,7 +326,7 @@ static void sum_over_keys(const struct attention *p, const float *K, size_t b, s
 {
     struct sums *sums = allocate(p->d, sizeof *sums, "sums over keys");
     for (size_t c = 0; c < p->d; c++)
-        sums[c] = (struct sums){ 0 };
+        sums[c] = (struct sums){ .is_long = pairs->n > FEW };
     for (const struct pair *a = pairs->of; a < pairs->of + pairs->n; a++) {
         const float *const k = K + reference_key(p, b, h, a->j);
         const double of_gradient = keys->score[a->j] * a->of_gradient + keys->pair[a->j] * a->of_dP;
@@ -337,9 +339,11 @@ static void sum_over_keys(const struct attention *p, const float *K, size_t b, s
             sums[c].by_shared_D += a->by_D * x;
         }
     }
-    for (size_t j = 0; j < p->Nk; j++)
+    for (size_t j = 0; j < p->Nk; j++) {
+        const float *const k = K + reference_key(p, b, h, j);
         for (size_t c = 0; c < (visible(p, b, h, i, j) ? p->d : 0); c++)
-            sums[c].value += pairs->d_dot[j] * (double)K[reference_key(p, b, h, j) + c];
+            sums[c].value += pairs->d_dot[j] * (double)k[c];
+    }
     for (size_t c = 0; c < p->d; c++) {
         sums[c].variance +=
             (pairs->of_D + stored_variance(pairs->stored_D)) * square(sums[c].by_shared_D) +
@@ -461,7 +465,7 @@ static void backward_head(const struct attention *p, const float *Q, const float
         like_query = (struct alike){ alike_of(Q + first * d, NULL, n, d),
                                      alike_of(Q + first * d, dO + first * d, n, d) };
     for (size_t k = 0; k < 2 * keys.count * d; k++)
-        sums[k] = (struct sums){ 0 };
+        sums[k] = (struct sums){ .is_long = n > FEW };
     for (size_t k = 0; k < keys.count; k++)
         of_keys[k] = (struct key_sums){ sums + 2 * k * d, sums + (2 * k + 1) * d, 0 };
     for (size_t row = 0; row < n; row++)

@@ -33,6 +33,8 @@ static inline void lossy_add(struct lossy *s, double term)
         s->sum[k] += LOSSY_SCALE[k] * (float)term;
 }
 
+enum { FEW = 256 };  // terms: their sum loses little, whatever they are
+
 /* Not a variance: what these sums lost, or 0 if roundings at random, of this variance, explain it. */
 double rounding_lost(const struct lossy *s, double exact, double variance);
 
