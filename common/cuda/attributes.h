@@ -11,7 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
+#include <pthread.h>
 
 static inline int current_device()
 {
@@ -28,17 +28,17 @@ template <auto KERNEL>
 static inline void allow_shared(size_t bytes, const char *file = __builtin_FILE(),
                                 int line = __builtin_LINE())
 {
-    static std::mutex lock;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static uint64_t done;  // one bit per device; above 63 it is set every time
-    const std::lock_guard<std::mutex> locked(lock);
     const int device = current_device();
     const uint64_t bit = device < 64 ? UINT64_C(1) << device : 0;
-    if (done & bit)
-        return;
-    cuda_check(
-        cudaFuncSetAttribute(KERNEL, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
-        "cudaFuncSetAttribute", file, line);
+    pthread_mutex_lock(&lock);
+    if (!(done & bit))
+        cuda_check(
+            cudaFuncSetAttribute(KERNEL, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
+            "cudaFuncSetAttribute", file, line);
     done |= bit;
+    pthread_mutex_unlock(&lock);
 }
 
 #endif

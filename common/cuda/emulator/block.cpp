@@ -7,7 +7,9 @@
 #include "common/cuda/emulator/units.h"
 #include "common/cuda/emulator/warpgroup.h"
 
+#include <memory>
 #include <mutex>
+#include <utility>
 
 namespace cpu
 {
@@ -17,7 +19,7 @@ __thread block *own;
 
 block::block(size_t count)
     : launch(nullptr), index{}, threads(count), waiting((count + WARP - 1) / WARP), order(count),
-      turn(0), random(0), left(0), turns(0), barrier{}, shared(shared_make()),
+      turn(0), random(0), left(0), turns(0), barrier{}, shared(shared_make()), units(nullptr),
       room(stacks_make(count)), outside{}
 {
     for (size_t k = 0; k < count; k++) {
@@ -35,6 +37,7 @@ block::~block()
     fiber_end(&outside);
     stacks_free(room);
     shared_free(&shared);
+    delete units;
 }
 
 // ---- reusing blocks: their stacks are expensive -------------------------------------------------
@@ -42,7 +45,7 @@ block::~block()
 static std::mutex idle_lock;
 static std::vector<std::unique_ptr<block>> idle;
 
-std::unique_ptr<block> block_take(size_t threads)
+block *block_take(size_t threads)
 {
     const std::lock_guard<std::mutex> lock(idle_lock);
     for (std::unique_ptr<block> &b : idle) {
@@ -51,16 +54,16 @@ std::unique_ptr<block> block_take(size_t threads)
         std::unique_ptr<block> found = std::move(b);
         b = std::move(idle.back());
         idle.pop_back();
-        return found;
+        return found.release();
     }
-    return std::make_unique<block>(threads);
+    return new block(threads);
 }
 
-void block_give(std::unique_ptr<block> b)
+void block_give(block *b)
 {
     b->outside.stack = nullptr;  // differs on the next OS thread
     const std::lock_guard<std::mutex> lock(idle_lock);
-    idle.push_back(std::move(b));
+    idle.emplace_back(b);
 }
 
 // ---- running ------------------------------------------------------------------------------------

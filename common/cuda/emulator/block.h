@@ -12,7 +12,6 @@
 #include "common/cuda/emulator/vectors.h"
 
 #include <cstddef>
-#include <memory>
 #include <vector>
 
 namespace cpu
@@ -64,7 +63,7 @@ struct block {
     size_t turns;  // taken, in all blocks
     barrier_state barrier;
     shared_memory shared;
-    std::unique_ptr<struct units> units;  // Hopper's; may be NULL
+    struct units *units;  // Hopper's; may be NULL
     stacks room;
     fiber outside;
 
@@ -78,9 +77,9 @@ struct block {
 extern __thread thread *self;
 extern __thread block *own;
 
-/* Reuses a block returned by block_give, if possible. */
-std::unique_ptr<block> block_take(size_t threads);
-void block_give(std::unique_ptr<block> b);
+/* Reuses a block returned by block_give, if possible. The caller gives it back. */
+block *block_take(size_t threads);
+void block_give(block *b);
 
 void block_run(block *b, const struct launch *l, uint3 index);
 

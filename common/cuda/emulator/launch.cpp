@@ -65,14 +65,14 @@ static std::vector<size_t> order_of_blocks(size_t blocks)
 static void run_blocks(const launch *l, const std::vector<size_t> *order, std::atomic<size_t> *next)
 {
     const fault_stack on_faults;
-    std::unique_ptr<block> b = block_take(size_t{ l->block.x } * l->block.y * l->block.z);
+    block *b = block_take(size_t{ l->block.x } * l->block.y * l->block.z);
     for (size_t turn; (turn = (*next)++) < order->size();) {
         const size_t k = (*order)[turn];
-        block_run(b.get(), l,
+        block_run(b, l,
                   { unsigned(k % l->grid.x), unsigned(k / l->grid.x % l->grid.y),
                     unsigned(k / l->grid.x / l->grid.y) });
     }
-    block_give(std::move(b));
+    block_give(b);
 }
 
 void run_grid(launch *l)

@@ -14,8 +14,8 @@ units::~units() = default;
 units *own_units()
 {
     if (!own->units)
-        own->units = std::make_unique<units>();
-    return own->units.get();
+        own->units = new units;
+    return own->units;
 }
 
 void units_called(const char *name, site at)
@@ -28,7 +28,8 @@ void units_called(const char *name, site at)
 
 void units_begin()
 {
-    own->units.reset();
+    delete own->units;
+    own->units = nullptr;
 }
 
 void units_leave()
