@@ -7,6 +7,9 @@ CLASSROOM_DIR := common/classroom
 GRADER    := $(BUILD)/grader
 SANITIZED := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 
+# Hidden symbols stay visible to the next linker, which Darwin's must be told.
+LINK_PARTS := -r -nostdlib $(if $(DARWIN),-Xlinker -keep_private_externs)
+
 # All of common except the reference.
 STUDENT_COMMON := $(patsubst %,$(OBJ)/%.o,$(addprefix $(CLASSROOM_DIR)/student/,student) $(filter-out \
     common/check/% common/lab/% $(addprefix common/,program/report_compared program/report_wrong program/scores_check program/scores_bench measure/peak), \
@@ -27,7 +30,7 @@ $(OBJ)/student/$1.o: $(CLASSROOM_DIR)/student/$2.c
 	$(AT)$$(CC) $$(FLAGS) $3 -MMD -MP -c $$< -o $$@
 $(LINKED_IN)/$1.o: $(OBJ)/student/$1.o $4 $(STUDENT_COMMON) $(CLASSROOM_DIR)/grading.mk
 	@mkdir -p $$(@D)
-	$(AT)$$(CC) -r -nostdlib $$(filter %.o,$$^) -o $$@
+	$(AT)$$(CC) $$(LINK_PARTS) $$(filter %.o,$$^) -o $$@
 STUDENT_OBJECTS += $(LINKED_IN)/$1.o
 endef
 # The same with counted accesses, and with the course's file $2 instead of the student's.
@@ -45,7 +48,7 @@ $(OBJ)/student/06-$1$2.o: $(CLASSROOM_DIR)/student/kernel.c
 $(LINKED_IN)/06-$1$2.o: $(OBJ)/student/06-$1$2.o $(OBJ)/$(CLASSROOM_DIR)/student/device_memory.o $(STUDENT_COMMON) \
                      $(patsubst %,$(OBJ)/%.o,$(basename $(EMULATOR)))
 	@mkdir -p $$(@D)
-	$(AT)$$(CC) -r -nostdlib $$^ -o $$@
+	$(AT)$$(CC) $$(LINK_PARTS) $$^ -o $$@
 $(LINKED_IN)/06-$1$2-course: $(patsubst %.cu,$(OBJ)/instrumented/%.o,$(wildcard 06_flash_tiled_cuda/kernels/*/$1.cu)) $(LINKED_IN)/06-$1$2.o
 	$(AT)$$(CXX) $$(CXX_FLAGS) $$(LDFLAGS) $$^ -o $$@ $$(CUDA_LIBS)
 endef

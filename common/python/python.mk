@@ -1,10 +1,8 @@
 # The library for Python (common/python/README.md). Included by the Makefile.
 #
-# Position-independent objects in build/library. Chapters use the same names, so each becomes one object that exports only its binding,
-# binding_05 for chapter 05; Darwin's linker hides the rest by itself.
+# Chapters use the same names, so each becomes one object that exports only its binding, binding_05 for chapter 05; Darwin's linker
+# hides the rest by itself.
 
-# Each chapter has its own copy of what C++ headers define, which gcc would make unique.
-LIBRARY_FLAGS := -fPIC -fvisibility=hidden $(if $(CXX_IS_CLANG)$(findstring clang,$(CC)),,-fno-gnu-unique)
 number_of   = $(firstword $(subst _, ,$1))
 BINDINGS   := $(patsubst %,$(OBJ)/bindings/%.o,$(filter-out 01_% 02_% 03_%,$(CHAPTERS)))
 DARWIN  := $(filter Darwin,$(shell uname -s))
@@ -40,10 +38,7 @@ LIBFLASH ?= libflash.so
 WRITERS := write look write-check babble write-reference
 .PHONY: library python python-check onnx-check minilm learn $(WRITERS) test-python
 library:
-	$(SUBMAKE) $(JOBS) $(BUILD)/library/$(LIBFLASH) BUILD=$(BUILD)/library \
-	    CFLAGS='$(CFLAGS) $(LIBRARY_FLAGS)'
-	@cmp -s $(BUILD)/library/$(LIBFLASH) $(BUILD)/$(LIBFLASH) || \
-	    cp $(BUILD)/library/$(LIBFLASH) $(BUILD)/$(LIBFLASH)
+	$(SUBMAKE) $(JOBS) $(BUILD)/$(LIBFLASH)
 python: setup-run library
 	@echo "$(BUILD)/libflash.so is there; common/python/README.md says what it is good for"
 # Scripts build the library after they have found a Python.
@@ -71,19 +66,21 @@ test-python: setup-test
 	$(if $(HAS_NUMPY),$(SUBMAKE) $(JOBS) tests ONLY=python,\
 	    @echo 'skipped: no python3 with NumPy here; sh common/python/fetch.sh numpy fetches it')
 
-# Without NumPy, no library is built for tests and wrong versions.
+# Without NumPy, no library is built for tests and wrong versions. Wrong versions copy build/obj, so the other
+# tests must be built before.
 PYTHON_TEST    = $(AT)MAKE='$(MAKE)' sh common/python/test.sh $@
 HAS_NUMPY      = $(shell BUILD='$(BUILD)' PYTHON='$(subst ','\'',$(PYTHON))'; . common/python/find.sh; echo "$$python")
 PYTHON_NAMES   := $(call mistakes_of,common/python/mistakes.txt)
 PYTHON_MUTANTS := $(PYTHON_NAMES:%=$(RESULTS)/python.%)
 PYTHON_PROGRAMS := $(BUILD)/05_flash_tiled_cpu $(BUILD)/06_flash_tiled_cuda $(BUILD)/07_backward
 RESULTS_python := $(RESULTS)/python $(PYTHON_MUTANTS)
-.PHONY: $(RESULTS_python) library-for-tests
-library-for-tests:
-	$(if $(HAS_NUMPY),$(SUBMAKE) QUIET=1 library)
-$(RESULTS)/python: library-for-tests $(PYTHON_PROGRAMS)
+.PHONY: $(RESULTS_python)
+ifneq ($(filter $(RESULTS_python),$(MAKECMDGOALS)),)  # HAS_NUMPY starts Python
+$(RESULTS_python): $(if $(HAS_NUMPY),$(BUILD)/libflash.so)
+endif
+$(RESULTS)/python: $(PYTHON_PROGRAMS)
 	$(PYTHON_TEST)
-$(PYTHON_MUTANTS): $(RESULTS)/python.%: library-for-tests $(PYTHON_PROGRAMS)
+$(PYTHON_MUTANTS): $(RESULTS)/python.%: $(PYTHON_PROGRAMS) | $(filter $(RESULTS_tests),$(MAKECMDGOALS))
 	$(PYTHON_TEST) $* $(BUILD)/mutants/$(@F)
 
 #!

@@ -47,7 +47,7 @@ verdict() {  # status, text
     exit "$1"
 }
 rm -rf "$folder"
-mkdir -p "$folder/build/library" "$folder/mistakes"
+mkdir -p "$folder/build" "$folder/mistakes"
 awk -f common/tools/mistakes.awk split "$folder/mistakes" common/python/mistakes.txt || exit 1
 mistake=$folder/mistakes/$wrong
 named=$(sed -n 's/^Caught by: *//p' "$mistake" | tr ',' ' ')
@@ -56,7 +56,7 @@ awk -f common/tools/mistakes.awk apply "$folder" "$mistake" >"$log" 2>&1 || verd
 library=$here/$BUILD/libflash.so
 case $(sed -n 's/^File: //p' "$mistake") in
 *.c | *.h)
-    cp -Rp "$BUILD/library/obj" "$folder/build/library/obj"
+    cp -Rp "$BUILD/obj" "$folder/build/obj"
     (cd "$folder" && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $MAKE -s --no-print-directory library BUILD=build QUIET=1) >>"$log" 2>&1 ||
         verdict 1 "no longer compiles"
     library=$folder/build/libflash.so

@@ -41,7 +41,7 @@ struct options command_line(int chapter, const char *line)
  * on standard error.
  */
 static bool in_child;
-int __lsan_is_turned_off(void);
+__attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {
     return in_child;

@@ -10,7 +10,9 @@ ifneq ($(IS_CLANG),)
 WARNINGS += -Wno-unknown-warning-option -Wno-enum-float-conversion
 endif
 # -ffp-contract=off: the same arithmetic with every compiler.
-FLAGS = -std=c17 -ffp-contract=off $(WARNINGS) $(REFUSED) $(STRICT) $(INCLUDES) $(CFLAGS) -DWATCH=$(if $(filter yes,$(WATCH)),1,0)
+# Programs and libflash.so, the library for Python, are linked from the same objects.
+IN_LIBRARY := -fPIC -fvisibility=hidden
+FLAGS = -std=c17 -ffp-contract=off $(WARNINGS) $(REFUSED) $(STRICT) $(INCLUDES) $(IN_LIBRARY) $(CFLAGS) -DWATCH=$(if $(filter yes,$(WATCH)),1,0)
 
 # ---- programs ----------------------------------------------------------------------------------
 
@@ -60,8 +62,9 @@ CXX := $(foreach w,$(CC),$(if $(findstring /,$w),$(dir $w))$(call cxx_of,$(notdi
 endif
 # --version, because on macOS c++ is clang.
 CXX_IS_CLANG := $(findstring clang,$(shell $(CXX) --version 2>/dev/null))
+# In the library each chapter has its own copy of what headers define, which gcc would make unique.
 CXX_FLAGS = -std=c++17 -ffp-contract=off $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(STRICT) \
-            $(INCLUDES) $(CFLAGS)
+            $(INCLUDES) $(IN_LIBRARY) $(if $(CXX_IS_CLANG),,-fno-gnu-unique) $(CFLAGS)
 # -O1 keeps accesses of different lines apart; clang's option as above. Excludes other sanitizers.
 INSTRUMENTED_FLAGS := -O1 -g -fno-sanitize=all -fsanitize=thread -U_FORTIFY_SOURCE -DCUDA_INSTRUMENTED \
                  $(if $(CXX_IS_CLANG),-mllvm -tsan-instrument-read-before-write=1)

@@ -3,8 +3,8 @@
 
 WASM    := $(BUILD)/wasm
 # emcc's driver refuses -fsanitize=thread, and wasm has no return addresses, with which a native program names source
-# lines. NODE_PATH is where Debian puts node-acorn, which emcc needs.
-ON_WASM := BUILD=$(WASM) CC=emcc AR=emar NM=emnm CFLAGS=-O2 WARNINGS=-w OPENMP= CUDA= WIDTH=-msimd128 \
+# lines. IN_LIBRARY: programs only. NODE_PATH is where Debian puts node-acorn, which emcc needs.
+ON_WASM := BUILD=$(WASM) CC=emcc AR=emar NM=emnm CFLAGS=-O2 WARNINGS=-w IN_LIBRARY= OPENMP= CUDA= WIDTH=-msimd128 \
            'THREADED=-Xclang -fsanitize=thread -mllvm -tsan-instrument-func-entry-exit=0' "CPPFLAGS='-D__builtin_return_address(n)=0'" \
            'LDFLAGS=-sSINGLE_FILE -sALLOW_MEMORY_GROWTH -sEXIT_RUNTIME -sENVIRONMENT=worker -sEXPORTED_RUNTIME_METHODS=FS \
                $$(foreach f,$$(if $$(findstring _softmax,$$@),scores,q k v key_mask o),--embed-file common/data/$$f.npy)'

@@ -135,7 +135,7 @@ void explain_faults()
 }  // namespace cpu
 
 #ifdef CUDA_ADDRESS_SANITIZER
-extern "C" void __asan_on_error()
+extern "C" __attribute__((visibility("default"))) void __asan_on_error()
 {
     using namespace cpu;
     if (own && self)
