@@ -16,7 +16,7 @@ $(error BUILD: expected one folder, without a space in its name, found "$(BUILD)
 endif
 # In some locales awk reads and prints 0.5 as 0,5.
 export LC_ALL := C
-CFLAGS ?= -O2 -g
+CFLAGS ?= -O2 -g1#   line numbers, for reports
 UNPACKED := $(wildcard $(CURDIR)/build/packages/usr)
 ifneq ($(UNPACKED),)
 export PATH := $(UNPACKED)/bin:$(PATH)

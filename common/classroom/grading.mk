@@ -5,7 +5,7 @@
 
 CLASSROOM_DIR := common/classroom
 GRADER    := $(BUILD)/grader
-SANITIZED := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+SANITIZED := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 
 # Hidden symbols stay visible to the next linker, which Darwin's must be told.
 LINK_PARTS := -r -nostdlib $(if $(DARWIN),-Xlinker -keep_private_externs)
@@ -111,7 +111,7 @@ grader-06:
 # Arguments are in the environment. Commands that report when interrupted are started by exec, so that make waits for
 # them, not only for a shell.
 GRADE_ENVIRONMENT = CC='$(CC)' FLAGS='-std=c17 -ffp-contract=off $(WARNINGS)' SANITIZED='$(SANITIZED)' \
-    CXX='$(CXX)' CXX_FLAGS='-std=c++17 -ffp-contract=off $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(KERNEL_FLAGS)' \
+    CXX='$(CXX)' CXX_FLAGS='-std=c++17 -ffp-contract=off -gdwarf-4 -g1 $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(KERNEL_FLAGS)' \
     INSTRUMENTED_FLAGS='$(INSTRUMENTED_FLAGS)' CUDA_LIBS='$(CUDA_LIBS)' WATCH_FLAGS='$(WATCH_FLAGS)'
 FOR_TEACHERS = +@$(UNLESS_DRY)exec env PYTHONDONTWRITEBYTECODE=1
 .PHONY: grade grade-all

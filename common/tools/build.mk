@@ -9,9 +9,9 @@ IS_CLANG := $(findstring clang,$(shell $(CC) --version 2>/dev/null))
 ifneq ($(IS_CLANG),)
 WARNINGS += -Wno-unknown-warning-option -Wno-enum-float-conversion
 endif
-# -ffp-contract=off: the same arithmetic with every compiler.
 # Programs and libflash.so, the library for Python, are linked from the same objects.
 IN_LIBRARY := -fPIC -fvisibility=hidden
+# -ffp-contract=off: the same arithmetic with every compiler.
 FLAGS = -std=c17 -ffp-contract=off $(WARNINGS) $(REFUSED) $(STRICT) $(INCLUDES) $(IN_LIBRARY) $(CFLAGS) -DWATCH=$(if $(filter yes,$(WATCH)),1,0)
 
 # ---- programs ----------------------------------------------------------------------------------
@@ -62,15 +62,16 @@ CXX := $(foreach w,$(CC),$(if $(findstring /,$w),$(dir $w))$(call cxx_of,$(notdi
 endif
 # --version, because on macOS c++ is clang.
 CXX_IS_CLANG := $(findstring clang,$(shell $(CXX) --version 2>/dev/null))
-# In the library each chapter has its own copy of what headers define, which gcc would make unique.
-CXX_FLAGS = -std=c++17 -ffp-contract=off $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(STRICT) \
+# -fno-gnu-unique: in the library each chapter has its own copy of what headers define. -gdwarf-4: with DWARF 5
+# addr2line (binutils 2.40) takes the wrong file after a #line.
+CXX_FLAGS = -std=c++17 -ffp-contract=off -gdwarf-4 $(filter-out -Wstrict-prototypes,$(WARNINGS)) $(STRICT) \
             $(INCLUDES) $(IN_LIBRARY) $(if $(CXX_IS_CLANG),,-fno-gnu-unique) $(CFLAGS)
 # -O1 keeps accesses of different lines apart; clang's option as above. Excludes other sanitizers.
-INSTRUMENTED_FLAGS := -O1 -g -fno-sanitize=all -fsanitize=thread -U_FORTIFY_SOURCE -DCUDA_INSTRUMENTED \
+INSTRUMENTED_FLAGS := -O1 -fno-sanitize=all -fsanitize=thread -U_FORTIFY_SOURCE -DCUDA_INSTRUMENTED \
                  $(if $(CXX_IS_CLANG),-mllvm -tsan-instrument-read-before-write=1)
 # Kernels have many templates and run in the emulator: -Og compiles three times as fast as -O2. Their unroll
-# pragmas are for nvcc. With DWARF 5, addr2line (binutils 2.40) takes the wrong file after a #line.
-KERNEL_FLAGS  := -Og -gdwarf-4 $(if $(CXX_IS_CLANG),-Wno-pass-failed -Wno-sign-conversion,-Wno-unknown-pragmas)
+# pragmas are for nvcc.
+KERNEL_FLAGS  := -Og $(if $(CXX_IS_CLANG),-Wno-pass-failed -Wno-sign-conversion,-Wno-unknown-pragmas)
 CUDA_LIBS     := -lpthread -ldl -lm
 
 $(OBJ)/%.o: %.cpp

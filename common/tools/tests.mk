@@ -100,8 +100,7 @@ tests:
 	    grep --line-buffered -v '^make.*\(Error\|not remade because\)' || true
 	@STUDENT=$(STUDENT) sh common/tools/tally.sh $(RESULTS_WANTED)
 
-# All tests under sanitizers. -g1 keeps line numbers; with more gcc takes half a minute for one file of
-# vectors. clang's second stack for each emulator thread, whose addresses are not reused, would take 40 times
+# All tests under sanitizers. clang's second stack for each emulator thread, whose addresses are not reused, would take 40 times
 # as long.
 .PHONY: sanitize
 sanitize: export ASAN_OPTIONS := detect_stack_use_after_return=0
