@@ -101,10 +101,12 @@ $(OBJ)/instrumented/%.o: $(OBJ)/cuda/%.cpp
 	@mkdir -p $(@D)
 	$(AT)$(CXX) -I$(OBJ)/cuda $(CXX_FLAGS) $(KERNEL_FLAGS) $(INSTRUMENTED_FLAGS) -MMD -MP -c $< -o $@
 
+# $(call once,NAME,VALUE): the first use of NAME sets it, so that its command runs only once, and only if it is needed.
+once        = $(eval $1 := $2)$2
 # 2> makes make 3.81 use a shell, which has the builtin `command`.
-NVCC       ?= $(or $(shell command -v nvcc 2>/dev/null),$(firstword $(wildcard /usr/local/cuda/bin/nvcc)))
-GPU_OWN     = $(subst .,,$(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | grep '^[0-9]*[.][0-9]*$$'))
-GPU_ARCH   ?= $(filter 75 80 86 89 90 120 $(GPU_OWN),$(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch 2>/dev/null)))
+NVCC       ?= $(call once,NVCC,$(or $(shell command -v nvcc 2>/dev/null),$(firstword $(wildcard /usr/local/cuda/bin/nvcc))))
+GPU_OWN     = $(call once,GPU_OWN,$(subst .,,$(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | grep '^[0-9]*[.][0-9]*$$')))
+GPU_ARCH   ?= $(call once,GPU_ARCH,$(filter 75 80 86 89 90 120 $(GPU_OWN),$(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch 2>/dev/null))))
 # GPU_ARCH=native, or "80 90", builds faster, for these alone. Kernels that need a newer GPU are built for the
 # oldest that runs them, so that the program links.
 ARCHS       = $(if $(filter native,$(GPU_ARCH)),$(or $(sort $(GPU_OWN)),$(error GPU_ARCH=native: nvidia-smi names no GPU here)),$(GPU_ARCH))
