@@ -27,7 +27,7 @@ run() {
     count=$((count + 1))
 }
 run
-for shape in '1 1' '7 3' '63 16' '65 40' '129 64' '200 59' '33 128' '40 256'; do
+for shape in '1 1' '7 3' '63 16' '65 40' '129 64' '131 59' '33 128' '40 256'; do
     # shellcheck disable=SC2086
     set -- $shape
     run --step all --n-q "$1" --d "$2" --heads 2
