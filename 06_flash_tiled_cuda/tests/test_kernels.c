@@ -19,7 +19,7 @@ static void assert_right(enum kernel_name name, unsigned options)
         assert_forward_at_every_size(kernel);
     cr_assert(forward_forms.done >= all_or_few(23, 15), "only %zu sizes: this tests nothing",
               forward_forms.done);
-    for (uint64_t seed = 1; seed <= all_or_few(40, 12); seed++) {
+    for (uint64_t seed = 1; seed <= all_or_few(24, 12); seed++) {
         const unsigned some = seed <= 9 ? options & 1U << seed % 9 : random_options(seed, options);
         struct test_problem t = kernel_problem(name, seed, 200, some);
         assert_forward(kernel, &t);
@@ -161,7 +161,7 @@ static size_t assert_right_in_every_tile(enum kernel_name name, unsigned options
 {
     size_t tiles = 0;
     for (const struct kernel_tile *tile = table.steps[name].tiles; tile->d; tile++, tiles++)
-        for (uint64_t seed = 1; seed <= all_or_few(6, 2); seed++) {
+        for (uint64_t seed = 1; seed <= all_or_few(4, 2); seed++) {
             struct test_problem some = kernel_problem(MMA, seed, 300, 0);
             struct attention p = some.p;
             problem_free(&some);
@@ -207,7 +207,7 @@ TEST(complete, agrees_with_the_reference_in_16_bits)
     struct attention p = attention_of(1, 1, 1, 1, 1, 32);
     p.dtype = DTYPE_BF16;
     assert_forward_at_lengths(on_device(COMPLETE), p);
-    for (uint64_t seed = 1; seed <= all_or_few(60, 18); seed++) {
+    for (uint64_t seed = 1; seed <= all_or_few(36, 18); seed++) {
         const unsigned one = WITH_EVERYTHING & 1U << seed % 9;
         struct test_problem t =
             narrow_problem(seed, 150, seed <= 18 ? one : random_options(seed, WITH_EVERYTHING));

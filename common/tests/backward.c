@@ -120,9 +120,9 @@ void assert_backward_at_every_d(backward *f)
 void assert_backward_with_options(backward *f, unsigned options)
 {
     const struct attention most = attention_of(2, 4, 4, 70, 70, 33);
-    for (uint64_t seed = 1; seed <= all_or_few(200, 45); seed++) {
+    for (uint64_t seed = 1; seed <= all_or_few(120, 45); seed++) {
         unsigned some = random_options(seed, options);
-        if (seed <= all_or_few(90, 27))  // each option alone first, ten times
+        if (seed <= all_or_few(54, 27))  // each option alone first, six times
             some = options & 1U << seed % 9;
         struct test_problem t = random_problem(seed, most, some);
         assert_backward(f, &t);

@@ -125,9 +125,9 @@ void assert_forward_at_every_size(forward *f)
 void assert_forward_with_options(forward *f, unsigned options)
 {
     const struct attention most = attention_of(2, 4, 4, 70, 70, 33);
-    for (uint64_t seed = 1; seed <= all_or_few(200, 18); seed++) {
+    for (uint64_t seed = 1; seed <= all_or_few(120, 18); seed++) {
         unsigned some = random_options(seed, options);
-        if (seed <= all_or_few(90, 9))  // each option alone first, ten times
+        if (seed <= all_or_few(54, 9))  // each option alone first, six times
             some = options & 1U << seed % 9;
         struct test_problem t = random_problem(seed, most, some);
         assert_forward(f, &t);
