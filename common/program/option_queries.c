@@ -15,26 +15,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A file's name, or a value that was given, may hold anything. */
-static void say_in_one_line(const char *text)
-{
-    for (; *text; text++)
-        fputc(iscntrl((unsigned char)*text) ? '?' : *text, stderr);
-}
-
 void options_fail(const char *what, const char *format, ...)
 {
-    char message[5000];
+    char message[5000], line[10000];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    snprintf(line, sizeof line, "%s: %s: %s", program_name, what, message);
+    for (char *c = line; *c; c++)  // a file's name, or a value that was given, may hold anything
+        if (iscntrl((unsigned char)*c))
+            *c = '?';
     fflush(stdout);
-    fprintf(stderr, "%s: ", program_name);
-    say_in_one_line(what);
-    fputs(": ", stderr);
-    say_in_one_line(message);
-    fputc('\n', stderr);
+    fprintf(stderr, "%s\n", line);  // at once: another rank may print, too
     exit(EXIT_USAGE);
 }
 
