@@ -8,15 +8,14 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 // ---- one rounding, and a sum of many ------------------------------------------------------------
 
 /* The spacing of numbers of this type at |x|. */
 static double ulp(double x, enum dtype type)
 {
-    static const int lowest[DTYPES] = {
-        [DTYPE_F32] = -149, [DTYPE_BF16] = -133, [DTYPE_F16] = -24
-    };
+    static const int lowest[DTYPES] = { -149, -133, -24 };  // of float32, bfloat16, float16
     if (x == 0.0 || !isfinite(x))
         return ldexp(1.0, lowest[type]);
     const int exponent = ilogb(x) - ((type == DTYPE_F32 ? FLT_MANT_DIG : dtype_digits(type)) - 1);
@@ -31,10 +30,8 @@ double rounding_of(double x, enum dtype type)
 double rounding_lost(const struct lossy *s, double exact, double variance)
 {
     double lost = 0.0;
-    for (int k = 0; k < 4; k++) {
-        const double off = fabs((double)s->sum[k] / (double)LOSSY_SCALE[k] - exact);
-        lost = off > lost ? off : lost;
-    }
+    for (int k = 0; k < 4; k++)
+        lost = fmax(lost, fabs((double)s->sum[k] / (double)LOSSY_SCALE[k] - exact));
     return lost > 4.0 * sqrt(variance) ? 2.0 * lost : 0.0;
 }
 
@@ -52,22 +49,18 @@ double rounding_bias(double sum, double lost, size_t n, enum dtype type)
 }
 
 /* Tensor cores round once for 16 terms. */
-static double terms_at_once(enum dtype type)
-{
-    return type == DTYPE_F32 ? 1.0 : 16.0;
-}
+static const double AT_ONCE[DTYPES] = { 1.0, 16.0, 16.0 };
 
 double rounding_of_sum(double sum, double squares, size_t n, enum dtype type)
 {
-    const double additions = (double)n / terms_at_once(type);
+    const double additions = (double)n / AT_ONCE[type];
     return square(RMS) *
            (squares * (additions / 2.0 + 2.0) + square(sum) * (additions / 3.0 + 2.0));
 }
 
-double rounding_of_running(double sum, const struct running *r, size_t n, enum dtype type)
+double rounding_of_running(double sum, double squares, double partial, size_t n, enum dtype type)
 {
-    return fmax(rounding_of_sum(sum, r->squares, n, type),
-                square(RMS) * r->partial / terms_at_once(type));
+    return fmax(rounding_of_sum(sum, squares, n, type), square(RMS) * partial / AT_ONCE[type]);
 }
 
 struct exact rounding_stored(struct exact exact, enum dtype type)
@@ -183,25 +176,34 @@ size_t rounding_near(const struct key *const *sorted, size_t n, enum dtype type)
     return near;
 }
 
-/* An element of O, and sums over its keys. Z is dropout's factor. */
-struct column {
-    double O;            // the reference's
-    double squares;      // of (Z V)^2 times the variance of a key's independent roundings
-    double shared;       // of Z V times a weight's variance because of its score
-    double lost;         // of |Z V| times what does not average out
-    double value;        // of Z V over keys with equal scores
-    double near, apart;  // of `value` and of its square, over keys whose weights round alike
-    struct running sum;  // O, summed in the order of keys
-    struct lossy lossy;  // the same by descending score
+/* A row of O, and sums over its keys, d of each. Z is dropout's factor. */
+struct columns {
+    double *O;             // the reference's
+    double *squares;       // of (Z V)^2 times the variance of a key's independent roundings
+    double *shared;        // of Z V times a weight's variance because of its score
+    double *lost;          // of |Z V| times what does not average out
+    double *value;         // of Z V over keys with equal scores
+    double *near, *apart;  // of `value` and of its square, over keys whose weights round alike
+    double *sum, *sum_squares, *partial;  // O, summed in the order of keys
+    struct lossy *lossy;                  // the same by descending score
 };
+
+static struct columns columns_of(size_t d)
+{
+    double *const x = allocate(10 * d, sizeof *x, "sums over a row");
+    struct lossy *const lossy = allocate(d, sizeof *lossy, "sums over a row");
+    memset(x, 0, 10 * d * sizeof *x);
+    memset(lossy, 0, d * sizeof *lossy);
+    return (struct columns){ x,         x + d,     x + 2 * d, x + 3 * d, x + 4 * d, x + 5 * d,
+                             x + 6 * d, x + 7 * d, x + 8 * d, x + 9 * d, lossy };
+}
 
 struct row {
     const struct attention *p;
     const float *V;
     struct scores_of_query s;
-    struct column *columns;
-    double all;  // `shared` for V = 1
-    double of_lse;
+    struct columns of;
+    double all, of_lse;  // `shared` for V = 1; the variance of lse
 };
 
 /* n keys with this weight, and its error, count as one key. */
@@ -215,16 +217,30 @@ static void add_weight(struct row *r, const struct key *key, size_t n)
 /* Adds the errors of a key: `variance` its own, of_P and `lost` those of its weight. */
 static void add_key(struct row *r, const struct key *key, double variance, double of_P, double lost)
 {
+    const struct columns of = r->of;
     const float *const v = r->V + key->j * r->p->d;
     for (size_t c = 0; c < r->p->d; c++) {
-        struct column *const column = &r->columns[c];
         const double value = key->Z * (double)v[c];
-        column->squares += variance * value * value;
-        column->shared += of_P * value;
-        column->lost += lost * fabs(value);
-        column->value += value;
-        if (r->s.n > FEW)
-            lossy_add(&column->lossy, key->P * value);
+        of.squares[c] += variance * value * value;
+        of.shared[c] += of_P * value;
+        of.lost[c] += lost * fabs(value);
+        of.value[c] += value;
+    }
+    for (size_t c = 0; c < (r->s.n > FEW ? r->p->d : 0); c++)
+        lossy_add(&of.lossy[c], key->P * (key->Z * (double)v[c]));
+}
+
+/* Adds a key's term to O, in the order of keys. */
+static void add_in_order(struct row *r, const struct key *key)
+{
+    const struct columns of = r->of;
+    const float *const v = r->V + key->j * r->p->d;
+    const double weight = key->Z * key->e / r->s.l;
+    for (size_t c = 0; c < r->p->d; c++) {
+        const double term = weight * (double)v[c];
+        of.sum[c] += term;
+        of.sum_squares[c] += square(term);
+        of.partial[c] += square(of.sum[c]);
     }
 }
 
@@ -238,20 +254,19 @@ static double lost_to_underflow(const struct row *r, const struct key *key)
 static void add_equal(struct row *r, const struct key *const *equal, size_t n)
 {
     const struct key *const key = equal[0];
+    const struct columns *const of = &r->of;
     const double tiny = lost_to_underflow(r, key);
-    const double absorbed =
-        key->e < U ? U * (double)n : 0.0;  // a term below half an ulp of the sum
+    const double absorbed = key->e < U ? U * (double)n : 0.0;  // terms below half an ulp of l
     add_weight(r, key, n);
-    for (struct column *c = r->columns; c < r->columns + r->p->d; c++)
-        c->value = 0.0;
+    memset(of->value, 0, r->p->d * sizeof *of->value);
     for (size_t k = 0; k < n; k++)
         add_key(r, equal[k], 0.0, key->of_P * (double)n, 4.0 * U * key->P);
-    for (struct column *c = r->columns; c < r->columns + r->p->d; c++) {
-        const double v = c->value, size = fabs(v);
-        c->squares += key->of_P * v * v;
-        c->near += v;
-        c->apart += v * v;
-        c->lost += fmax(tiny * size, fmin(key->P * size, absorbed * fabs(c->O)));
+    for (size_t c = 0; c < r->p->d; c++) {
+        const double v = of->value[c], size = fabs(v);
+        of->squares[c] += key->of_P * v * v;
+        of->near[c] += v;
+        of->apart[c] += v * v;
+        of->lost[c] += fmax(tiny * size, fmin(key->P * size, absorbed * fabs(of->O[c])));
     }
 }
 
@@ -268,45 +283,42 @@ static void add_near(struct row *r, const struct key *const *near, size_t n)
                 4.0 * U * key->P + lost_to_underflow(r, key));
         return;
     }
-    for (struct column *c = r->columns; c < r->columns + r->p->d; c++)
-        c->near = c->apart = 0.0;
+    memset(r->of.near, 0, 2 * r->p->d * sizeof *r->of.near);  // and r->of.apart
     for (size_t k = 0, equal; k < n; k += equal) {
         equal = rounding_near(near + k, n - k, DTYPE_F32);
         add_equal(r, near + k, equal);
     }
-    for (struct column *c = r->columns; c < r->columns + r->p->d; c++)
-        c->squares += of_stored * fmax(square(c->near), c->apart);
+    for (size_t c = 0; c < r->p->d; c++)
+        r->of.squares[c] += of_stored * fmax(square(r->of.near[c]), r->of.apart[c]);
 }
 
 void rounding_forward_row(const struct attention *p, const float *Q, const float *K, const float *V,
                           size_t b, size_t h, size_t i, struct exact *O_i, struct exact *lse_i)
 {
-    const size_t d = p->d;
-    double lse, *const O = allocate(d, sizeof *O, "a row of the reference's O");
+    double lse;
     struct row r = { .p = p,
                      .V = V + reference_key(p, b, h, 0),
                      .s = rounding_scores(p, Q, K, b, h, i),
-                     .columns = allocate(d, sizeof *r.columns, "sums over a row") };
+                     .of = columns_of(p->d) };
     const size_t n = r.s.n;
-    reference_forward_row(p, Q, K, V, b, h, i, O, &lse);
-    for (size_t c = 0; c < d; c++)
-        r.columns[c] = (struct column){ .O = O[c] };
+    reference_forward_row(p, Q, K, V, b, h, i, r.of.O, &lse);
     for (const struct key *k = r.s.keys; k < r.s.keys + n; k++)
-        for (size_t c = 0; c < d; c++)
-            running_add(&r.columns[c].sum, k->Z * k->e / r.s.l * (double)r.V[k->j * d + c]);
+        add_in_order(&r, k);
     for (size_t k = 0, near; k < n; k += near) {
         near = rounding_near(r.s.sorted + k, n - k, p->dtype);
         add_near(&r, r.s.sorted + k, near);
     }
     const double of_l = rounding_of_sum(1.0, 0.0, n, DTYPE_F32);
-    for (const struct column *c = r.columns; c < r.columns + d; c++) {
+    for (size_t c = 0; c < p->d; c++) {
+        const double O = r.of.O[c];
         // the expanded square of P (V - O)
-        const double of_weights = c->squares - 2.0 * c->O * c->shared + c->O * c->O * r.all;
-        const double of_sum = rounding_of_running(c->O, &c->sum, n, p->dtype);
-        const double sigma = sqrt(fmax(of_weights, 0.0) + of_l * square(c->O) + of_sum);
-        const double lost = fabs(c->O) * r.s.lost + rounding_lost(&c->lossy, c->O, of_sum);
-        const double bias = rounding_bias(c->O, lost, n, p->dtype) + c->lost;
-        *O_i++ = rounding_stored((struct exact){ c->O, sigma, bias }, p->dtype);
+        const double of_weights = r.of.squares[c] - 2.0 * O * r.of.shared[c] + O * O * r.all;
+        const double of_sum =
+            rounding_of_running(O, r.of.sum_squares[c], r.of.partial[c], n, p->dtype);
+        const double sigma = sqrt(fmax(of_weights, 0.0) + of_l * square(O) + of_sum);
+        const double lost = fabs(O) * r.s.lost + rounding_lost(&r.of.lossy[c], O, of_sum);
+        const double bias = rounding_bias(O, lost, n, p->dtype) + r.of.lost[c];
+        *O_i++ = rounding_stored((struct exact){ O, sigma, bias }, p->dtype);
     }
     if (lse_i)
         *lse_i = (struct exact){
@@ -316,8 +328,8 @@ void rounding_forward_row(const struct attention *p, const float *Q, const float
             .bias =
                 rounding_bias(1.0, r.s.lost, n, DTYPE_F32) + 4.0 * U * fmax(0.0, fabs(lse) - 1.0),
         };
-    free(r.columns);
-    free(O);
+    free(r.of.O);
+    free(r.of.lossy);
     free(r.s.sorted);
     free(r.s.keys);
 }

@@ -162,14 +162,15 @@ static double *alike_of(const float *x, const float *y, size_t n, size_t d)
  * lose.
  */
 struct element {
-    struct running sum;
-    double last, lost;
+    double sum, squares, partial, last, lost;
 };
 
 static void element_add(struct element *O, double term)
 {
-    running_add(&O->sum, term);
-    const double half = U * fabs(O->sum.sum);
+    O->sum += term;
+    O->squares += square(term);
+    O->partial += square(O->sum);
+    const double half = U * fabs(O->sum);
     if (fabs(term - O->last) <= half)
         O->lost += 0.5 * half;
     O->last = term;
@@ -219,13 +220,14 @@ static double of_D(const struct attention *p, const struct scores_of_query *s, c
     // Equal columns of V make equal elements with equal errors.
     float *elements = allocate(p->d, sizeof *elements, "a row of O");
     for (size_t c = 0; c < p->d; c++)
-        elements[c] = (float)O[c].sum.sum;
+        elements[c] = (float)O[c].sum;
     double *alike = alike_of(elements, NULL, p->d, 1);
     *stored = (struct stored){ 0.0, 0.0 };
     double squares = 0.0, together = 0.0;
     for (size_t c = 0; c < p->d; c++) {
-        const double x = (double)dO_i[c], value = O[c].sum.sum;
-        const double of_sum = rounding_of_running(value, &O[c].sum, s->n, DTYPE_F32);
+        const double x = (double)dO_i[c], value = O[c].sum;
+        const double of_sum =
+            rounding_of_running(value, O[c].squares, O[c].partial, s->n, DTYPE_F32);
         const double of_f32 = p->dtype == DTYPE_F32 ? rounding_of(value, DTYPE_F32) : 0.0;
         variance += alike[c] * square(x) * (of_sum + of_f32);
         stored_add(stored, stored_as(value, p->dtype), x);
@@ -282,35 +284,82 @@ static struct pairs pairs_of(const struct attention *p, const float *Q, const fl
 
 // ---- sums of them -------------------------------------------------------------------------------
 
+/*
+ * Sums for d elements of a gradient: an array for each sum, so that loops over columns take several
+ * at once.
+ */
+enum { SUMS = 11 };
 struct sums {
-    double value, variance, lost;
-    double by_shared_D;          // a row of dQ moves by this times the error of its D
-    struct stored stored, by_D;  // of the terms; of D: apart, as a kernel may round only one
-    struct running terms;
-    bool is_long;  // more than FEW terms: else rounding_bias ignores `lossy`
-    struct lossy lossy;
+    double *value, *variance, *lost;
+    double *by_shared_D;                      // a row of dQ moves by this times the error of its D
+    double *stored_variance, *stored_change;  // of the terms
+    double *D_variance, *D_change;            // of D: apart, as a kernel may round only one
+    double *running, *squares, *partial;      // the terms, summed in their order
+    struct lossy *lossy;  // NULL up to FEW terms, where rounding_bias ignores it
 };
 
-static void sums_add(struct sums *s, double term)
+/* Like allocate, of zeros. */
+static void *zeros(size_t count, size_t size, const char *what)
 {
-    running_add(&s->terms, term);
-    if (s->is_long)
-        lossy_add(&s->lossy, term);
+    return memset(allocate(count, size, what), 0, count * size);
 }
 
-/* A gradient's element, in float32, from a sum of n terms with numbers of this type. */
-static struct exact gradient_of(struct sums sums, size_t n, enum dtype type)
+/* Number `row` of rows of sums in SUMS d numbers for each, and d of lossy unless that is NULL. */
+static struct sums sums_at(double *sums, struct lossy *lossy, size_t row, size_t d)
 {
-    const double value = sums.value, of_sum = rounding_of_running(value, &sums.terms, n, type);
-    const double bias = rounding_bias(value, rounding_lost(&sums.lossy, value, of_sum), n, type);
+    double *const x = sums + row * SUMS * d;
+    return (struct sums){ x,         x + d,     x + 2 * d,  x + 3 * d,
+                          x + 4 * d, x + 5 * d, x + 6 * d,  x + 7 * d,
+                          x + 8 * d, x + 9 * d, x + 10 * d, lossy ? lossy + row * d : NULL };
+}
+
+/* Adds terms g x, with this variance of g, what it loses and its change if it is stored. */
+static void sums_add(const struct sums *s, const float *restrict x, size_t d, double g, double of_g,
+                     double lost_g, struct stored stored)
+{
+    double *const restrict variance = s->variance, *const restrict lost = s->lost;
+    double *const restrict stored_variance = s->stored_variance;
+    double *const restrict stored_change = s->stored_change;
+    double *const restrict running = s->running, *const restrict squares = s->squares;
+    double *const restrict partial = s->partial;
+    for (size_t c = 0; c < d; c++) {
+        const double y = (double)x[c], term = g * y;
+        variance[c] += of_g * y * y;
+        lost[c] += lost_g * fabs(y);
+        stored_variance[c] += square(y) * stored.variance;
+        stored_change[c] += y * stored.change;
+        running[c] += term;
+        squares[c] += square(term);
+        partial[c] += square(running[c]);
+    }
+    for (size_t c = 0; c < (s->lossy ? d : 0); c++)
+        lossy_add(&s->lossy[c], g * (double)x[c]);
+}
+
+/* Adds terms factor x. */
+static void add_row(double *restrict sum, const float *restrict x, size_t d, double factor)
+{
+    for (size_t c = 0; c < d; c++)
+        sum[c] += factor * (double)x[c];
+}
+
+/* Element c of a gradient, in float32, from sums of n terms with numbers of this type. */
+static struct exact gradient_of(const struct sums *s, size_t c, size_t n, enum dtype type)
+{
+    const struct lossy none = { { 0.0f } }, *const lossy = s->lossy ? &s->lossy[c] : &none;
+    const double value = s->value[c];
+    const double of_sum = rounding_of_running(value, s->squares[c], s->partial[c], n, type);
+    const double bias = rounding_bias(value, rounding_lost(lossy, value, of_sum), n, type);
     // The bias already covers this part of the change.
-    sums.stored.change = fmax(fabs(sums.stored.change) - bias, 0.0);
+    const struct stored stored = { s->stored_variance[c],
+                                   fmax(fabs(s->stored_change[c]) - bias, 0.0) };
+    const struct stored by_D = { s->D_variance[c], s->D_change[c] };
     return rounding_stored(
         (struct exact){
             .value = value,
-            .sigma = sqrt(sums.variance + stored_variance(sums.stored) +
-                          stored_variance(sums.by_D) + of_sum),
-            .bias = bias + sums.lost,
+            .sigma =
+                sqrt(s->variance[c] + stored_variance(stored) + stored_variance(by_D) + of_sum),
+            .bias = bias + s->lost[c],
         },
         DTYPE_F32);
 }
@@ -324,33 +373,26 @@ struct alike {
 static void sum_over_keys(const struct attention *p, const float *K, size_t b, size_t h, size_t i,
                           const struct pairs *pairs, const struct alike *keys, struct exact *dQ_i)
 {
-    struct sums *sums = allocate(p->d, sizeof *sums, "sums over keys");
-    for (size_t c = 0; c < p->d; c++)
-        sums[c] = (struct sums){ .is_long = pairs->n > FEW };
+    const struct sums sums = sums_at(
+        zeros(SUMS * p->d, sizeof(double), "sums over keys"),
+        pairs->n > FEW ? zeros(p->d, sizeof(struct lossy), "sums over keys") : NULL, 0, p->d);
     for (const struct pair *a = pairs->of; a < pairs->of + pairs->n; a++) {
         const float *const k = K + reference_key(p, b, h, a->j);
         const double of_gradient = keys->score[a->j] * a->of_gradient + keys->pair[a->j] * a->of_dP;
-        for (size_t c = 0; c < p->d; c++) {
-            const double x = (double)k[c];
-            sums[c].variance += of_gradient * x * x;
-            stored_add(&sums[c].stored, a->stored_gradient, x);
-            sums_add(&sums[c], a->gradient * x);
-            sums[c].lost += a->lost_gradient * fabs(x);
-            sums[c].by_shared_D += a->by_D * x;
-        }
+        sums_add(&sums, k, p->d, a->gradient, of_gradient, a->lost_gradient, a->stored_gradient);
+        add_row(sums.by_shared_D, k, p->d, a->by_D);
     }
-    for (size_t j = 0; j < p->Nk; j++) {
-        const float *const k = K + reference_key(p, b, h, j);
-        for (size_t c = 0; c < (visible(p, b, h, i, j) ? p->d : 0); c++)
-            sums[c].value += pairs->d_dot[j] * (double)k[c];
-    }
+    for (size_t j = 0; j < p->Nk; j++)
+        if (visible(p, b, h, i, j))
+            add_row(sums.value, K + reference_key(p, b, h, j), p->d, pairs->d_dot[j]);
     for (size_t c = 0; c < p->d; c++) {
-        sums[c].variance +=
-            (pairs->of_D + stored_variance(pairs->stored_D)) * square(sums[c].by_shared_D) +
-            pairs->of_lse * square(sums[c].value);
-        dQ_i[c] = gradient_of(sums[c], pairs->n, p->dtype);
+        sums.variance[c] +=
+            (pairs->of_D + stored_variance(pairs->stored_D)) * square(sums.by_shared_D[c]) +
+            pairs->of_lse * square(sums.value[c]);
+        dQ_i[c] = gradient_of(&sums, c, pairs->n, p->dtype);
     }
-    free(sums);
+    free(sums.value);
+    free(sums.lossy);
 }
 
 /*
@@ -358,8 +400,8 @@ static void sum_over_keys(const struct attention *p, const float *K, size_t b, s
  * queries share the errors of P, lse and D's weights; with equal dO those of dP too.
  */
 static void add_query(const struct pairs *pairs, const struct pair *a, const struct alike *queries,
-                      size_t i, const float *q, const float *dO_i, size_t d, struct sums *of_dK,
-                      struct sums *of_dV)
+                      size_t i, const float *q, const float *dO_i, size_t d,
+                      const struct sums *of_dK, const struct sums *of_dV)
 {
     const double score = queries->score[i], pair = queries->pair[i];
     const double of_gradient = score * (a->of_gradient + square(a->by_D) * pairs->of_D +
@@ -368,18 +410,12 @@ static void add_query(const struct pairs *pairs, const struct pair *a, const str
     // of several queries the changes may cancel, so each counts as random too
     const struct stored D = { stored_variance(pairs->stored_D), pairs->stored_D.change };
     const double of_weight = score * (a->of_weight + square(a->weight) * pairs->of_lse);
+    sums_add(of_dK, q, d, a->gradient, of_gradient, a->lost_gradient, a->stored_gradient);
     for (size_t c = 0; c < d; c++) {
-        const double x = (double)q[c], y = (double)dO_i[c];
-        of_dK[c].variance += of_gradient * x * x;
-        sums_add(&of_dK[c], a->gradient * x);
-        of_dK[c].lost += a->lost_gradient * fabs(x);
-        stored_add(&of_dK[c].stored, a->stored_gradient, x);
-        stored_add(&of_dK[c].by_D, D, a->by_D * x);
-        of_dV[c].variance += of_weight * y * y;
-        sums_add(&of_dV[c], a->weight * y);
-        of_dV[c].lost += a->lost_weight * fabs(y);
-        stored_add(&of_dV[c].stored, a->stored_weight, y);
+        of_dK->D_variance[c] += square(a->by_D * (double)q[c]) * D.variance;
+        of_dK->D_change[c] += a->by_D * (double)q[c] * D.change;
     }
+    sums_add(of_dV, dO_i, d, a->weight, of_weight, a->lost_weight, a->stored_weight);
 }
 
 // ---- some rows ----------------------------------------------------------------------------------
@@ -407,12 +443,9 @@ static size_t *indices_of(struct some_rows rows, size_t first, size_t n)
     return index_of;
 }
 
-/*
- * Sums over queries for a wanted key: d elements of dK and of dV, and how many queries attend to
- * it.
- */
+/* Sums over queries for a row of dK and of dV, and how many queries attend to the key. */
 struct key_sums {
-    struct sums *dK, *dV;
+    struct sums dK, dV;
     size_t queries;
 };
 
@@ -426,17 +459,15 @@ static void add_to_keys(const struct attention *p, const float *q, const float *
             continue;
         struct key_sums *const key = &keys[index_of[a->j]];
         key->queries++;
-        add_query(pairs, a, queries, in_head, q, dO_i, p->d, key->dK, key->dV);
+        add_query(pairs, a, queries, in_head, q, dO_i, p->d, &key->dK, &key->dV);
     }
     for (size_t j = 0; j < p->Nk; j++) {
         if (index_of[j] == NOT_WANTED || !visible(p, b, h, i, j))
             continue;
         struct key_sums *const key = &keys[index_of[j]];
         const double weight = pairs->P[j] * reference_dropout(p, b, h, i, j);
-        for (size_t c = 0; c < p->d; c++) {
-            key->dK[c].value += pairs->d_dot[j] * (double)q[c];
-            key->dV[c].value += weight * (double)dO_i[c];
-        }
+        add_row(key->dK.value, q, p->d, pairs->d_dot[j]);
+        add_row(key->dV.value, dO_i, p->d, weight);
     }
 }
 
@@ -455,7 +486,9 @@ static void backward_head(const struct attention *p, const float *Q, const float
     size_t *const query_index = indices_of(queries, first, n), count = 0;
     size_t *const key_index = indices_of(keys, head * p->Nk, p->Nk);
     size_t *const rows = allocate(n, sizeof *rows, "the rows to check");
-    struct sums *const sums = allocate(2 * keys.count * d, sizeof *sums, "sums over queries");
+    const size_t sums = 2 * keys.count * d;
+    double *const x = zeros(SUMS * sums, sizeof *x, "sums over queries");
+    struct lossy *const lossy = n > FEW ? zeros(sums, sizeof *lossy, "sums over queries") : NULL;
     struct key_sums *const of_keys = allocate(keys.count, sizeof *of_keys, "the keys to check");
     const struct alike like_key = { alike_of(K_head, NULL, p->Nk, d),
                                     alike_of(K_head, V_head, p->Nk, d) };
@@ -464,10 +497,9 @@ static void backward_head(const struct attention *p, const float *Q, const float
     if (keys.count > 0)
         like_query = (struct alike){ alike_of(Q + first * d, NULL, n, d),
                                      alike_of(Q + first * d, dO + first * d, n, d) };
-    for (size_t k = 0; k < 2 * keys.count * d; k++)
-        sums[k] = (struct sums){ .is_long = n > FEW };
     for (size_t k = 0; k < keys.count; k++)
-        of_keys[k] = (struct key_sums){ sums + 2 * k * d, sums + (2 * k + 1) * d, 0 };
+        of_keys[k] =
+            (struct key_sums){ sums_at(x, lossy, 2 * k, d), sums_at(x, lossy, 2 * k + 1, d), 0 };
     for (size_t row = 0; row < n; row++)
         if (keys.count > 0 || query_index[row] != NOT_WANTED)
             rows[count++] = row;
@@ -497,15 +529,16 @@ static void backward_head(const struct attention *p, const float *Q, const float
         memmove(dQ + k * d, dQ + query_index[queries.at[k] - first] * d, d * sizeof *dQ);
     for (size_t k = 0; k < keys.count * d; k++) {
         const struct key_sums *const key = &of_keys[key_index[keys.at[k / d] - head * p->Nk]];
-        dK[k] = gradient_of(key->dK[k % d], key->queries, p->dtype);
-        dV[k] = gradient_of(key->dV[k % d], key->queries, p->dtype);
+        dK[k] = gradient_of(&key->dK, k % d, key->queries, p->dtype);
+        dV[k] = gradient_of(&key->dV, k % d, key->queries, p->dtype);
     }
     free(like_query.score);
     free(like_query.pair);
     free(like_key.score);
     free(like_key.pair);
     free(of_keys);
-    free(sums);
+    free(lossy);
+    free(x);
     free(rows);
     free(key_index);
     free(query_index);

@@ -56,9 +56,8 @@ void rounding_product_row(const struct attention *p, const float *Q, const float
 {
     const size_t d = p->d;
     struct product {
-        struct running sum;
+        double sum, squares, of_scores;
         struct lossy lossy;
-        double of_scores;
     } *columns = allocate(d, sizeof *columns, "sums over a row");
     for (size_t c = 0; c < d; c++)
         columns[c] = (struct product){ 0 };
@@ -66,13 +65,15 @@ void rounding_product_row(const struct attention *p, const float *Q, const float
         const struct key key = rounding_key(p, Q, K, b, h, i, j);
         const float *const v = V + reference_key(p, b, h, j);
         for (size_t c = 0; c < d; c++) {
-            running_add(&columns[c].sum, key.score * (double)v[c]);
-            lossy_add(&columns[c].lossy, key.score * (double)v[c]);
+            const double term = key.score * (double)v[c];
+            columns[c].sum += term;
+            columns[c].squares += square(term);
+            lossy_add(&columns[c].lossy, term);
             columns[c].of_scores += key.variance * square((double)v[c]);
         }
     }
     for (const struct product *c = columns; c < columns + d; c++) {
-        const double O = c->sum.sum, of_sum = rounding_of_sum(O, c->sum.squares, p->Nk, p->dtype);
+        const double O = c->sum, of_sum = rounding_of_sum(O, c->squares, p->Nk, p->dtype);
         *O_i++ = (struct exact){
             .value = O,
             .sigma = sqrt(c->of_scores + of_sum),

@@ -51,22 +51,10 @@ double rounding_bias(double sum, double lost, size_t n, enum dtype type);
 double rounding_of_sum(double sum, double squares, size_t n, enum dtype type);
 
 /*
- * A sum in the order of its terms. In a ramp from -1 to 1 partial sums grow large and cancel:
- * `partial` is the sum of their squares.
+ * A sum in the order of its terms: the larger of rounding_of_sum and the roundings of the partial
+ * sums, whose squares add up to `partial`. In a ramp from -1 to 1 they grow large and cancel.
  */
-struct running {
-    double sum, squares, partial;
-};
-
-static inline void running_add(struct running *r, double term)
-{
-    r->sum += term;
-    r->squares += square(term);
-    r->partial += square(r->sum);
-}
-
-/* The larger of rounding_of_sum and the roundings of the partial sums; `sum` is the result. */
-double rounding_of_running(double sum, const struct running *r, size_t n, enum dtype type);
+double rounding_of_running(double sum, double squares, double partial, size_t n, enum dtype type);
 
 /* x = a.b; `squares`: the sum of its squared terms. */
 struct dot {
