@@ -78,7 +78,7 @@ static struct attention random_shape(struct draws *draws, struct attention most,
     return attention_of(B, H, Hkv, Nq, Nk, d);
 }
 
-struct test_problem random_problem(uint64_t seed, struct attention most, unsigned options)
+struct attention random_attention(uint64_t seed, struct attention most, unsigned options)
 {
     struct draws draws = { .seed = seed };
     struct attention p = random_shape(&draws, most, options);
@@ -99,7 +99,12 @@ struct test_problem random_problem(uint64_t seed, struct attention most, unsigne
         attention_set_dropout(&p, 0.05 * (double)draw(&draws, 1, 15), seed * 0x9E3779B97F4A7C15);
     if (options & WITH_SOFTCAP)
         p.softcap = 0.5f * (float)draw(&draws, 2, 8);
-    return problem_of(p, options, seed);
+    return p;
+}
+
+struct test_problem random_problem(uint64_t seed, struct attention most, unsigned options)
+{
+    return problem_of(random_attention(seed, most, options), options, seed);
 }
 
 unsigned random_options(uint64_t seed, unsigned allowed)

@@ -39,9 +39,12 @@ struct test_problem {
 struct test_problem problem_of(struct attention p, unsigned masks, uint64_t seed);
 
 /*
- * A problem of random shape with exactly `options`, their parameters drawn from `seed`. `most`
- * limits B, H, Nq, Nk and d; grouped heads need H, and unequal lengths Nq or Nk, of at least 2.
+ * A random shape with exactly `options`, their parameters drawn from `seed`. `most` limits B, H,
+ * Nq, Nk and d; grouped heads need H, and unequal lengths Nq or Nk, of at least 2.
  */
+struct attention random_attention(uint64_t seed, struct attention most, unsigned options);
+
+/* The problem of this shape. */
 struct test_problem random_problem(uint64_t seed, struct attention most, unsigned options);
 
 /* A random subset of `allowed`; one time in eight all of it. */
