@@ -49,7 +49,7 @@ $$(MUTANTS_$2): $(RESULTS)/$1.%: $(BUILD)/mistakes/$1/% | $(RESULTS)/$1.unharmed
 $$(MUTANTS_$2) $(RESULTS)/$1.unharmed: $$(wildcard $1/*.[ch] $1/*/*.[ch] $1/*/*/*.[ch] $1/*/*/*.cu $1/*/*/*.cuh) \
                     $(BUILD)/tests/$1 common/tools/mutant.sh
 	$$(AT)STUDENT=$(STUDENT) TESTED='$$(TESTED_$2)' OBJ='$(OBJ)' CC='$$(CC)' CXX='$$(CXX)' CXX_FLAGS='$$(CXX_FLAGS) $$(KERNEL_FLAGS)' \
-	    INSTRUMENTED_FLAGS='$$(INSTRUMENTED_FLAGS)' LINKER='$$(CHAPTER_LINKER_$2) $(OPENMP)' \
+	    INSTRUMENTED_FLAGS='$$(INSTRUMENTED_FLAGS)' LINKER='$$(CHAPTER_LINKER_$2) $(OPENMP) $$(QUICK_LINKER)' \
 	    LIBS='$$(TEST_LIBS) $$(if $$(HAS_KERNELS_$2),$$(CUDA_LIBS))' \
 	    FLAGS='$$(FLAGS) $(OPENMP) $$(TEST_FLAGS)' WATCH_FLAGS='$(WATCH_FLAGS)' FAST_FLAGS='$(FAST_FLAGS)' \
 	    TESTS='$$(TEST_OBJ_$2) $$(ALGORITHM_OBJ_$2) $$(TEST_TOOLS)' \
@@ -69,7 +69,7 @@ check-$2: setup-test
 	$(SUBMAKE) docs-check PAGES='$$(wildcard $1/*.md $1/*/*.md)'
 diff-$2:
 	$$(if $$(wildcard $1/steps.c $1/kernels.c),$(SUBMAKE) $(JOBS) QUIET=1 $(BUILD)/$1)
-	@sh common/tools/diff.sh '$$(LESSON_$(shell expr $2 - 1 | sed 's/^/0/'))' '$$(LESSON_$2)' $1 \
+	@sh common/tools/diff.sh '$$(LESSON_$$(shell expr $2 - 1 | sed 's/^/0/'))' '$$(LESSON_$2)' $1 \
 	    "$$$$STEP" $$(if $$(wildcard $1/steps.c $1/kernels.c),$(BUILD)/$1)
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call chapter,$c,$(firstword $(subst _, ,$c)))))

@@ -1,11 +1,11 @@
 #!/bin/sh
 # mutant.sh CHAPTER MISTAKE RESULT FOLDER - proves that CHAPTER's tests reject a wrong version.
 #
-# Copies the chapter to FOLDER, applies MISTAKE (a file with one entry of mistakes.txt), and demands that each
-# test after its "Caught by:" fails. MISTAKE "" tests the method: one file of each folder, compiled like a
-# mutant's, must give the chapter's own object byte for byte, if make ran its tests (TESTED names the
-# results); otherwise no test may fail with the copy. The Makefile sets compilers, flags, LIBS and the tests'
-# objects (TESTS). Only objects in OBJ whose .d file names a changed file are rebuilt. Writes "passed failed
+# Copies the files that MISTAKE, a file with one entry of mistakes.txt, changes to FOLDER, applies it, and demands
+# that each test after its "Caught by:" fails. MISTAKE "" tests the method: of a copy of CHAPTER, one file of each
+# folder, compiled like a mutant's, must give the chapter's own object byte for byte, if make ran its tests (TESTED
+# names the results); otherwise no test may fail with the copy. The Makefile sets compilers, flags, LIBS and the
+# tests' objects (TESTS). Only objects in OBJ whose .d file names a changed file are rebuilt. Writes "passed failed
 # skipped" to RESULT. With STUDENT set, a mistake that no longer applies is skipped.
 chapter=$1 mistake=$2 result=$3 folder=$4
 log=$folder/log
@@ -53,7 +53,12 @@ failed_before=$(for tested in $TESTED; do failed_in "$tested.tap"; done)
 
 rm -f "$result" "$result.fails"
 unharmed=$(dirname "$result")/$chapter.unharmed
-cp -R "$chapter" "$folder/"
+changed=$(sed -n 's/^File: *//p' "$mistake" 2>/dev/null)
+tried=$(sed -n 's/^Tried in: *//p' "$mistake" 2>/dev/null | tr ',' ' ')
+for file in ${changed:-"$chapter"}; do
+    mkdir -p "$folder/$(dirname "$file")"
+    cp -R "$file" "$folder/$file"
+done
 named=''
 if [ -n "$mistake" ]; then
     named=$(sed -n 's/^Caught by: *//p' "$mistake" | tr ',' ' ')
@@ -69,9 +74,6 @@ if [ -n "$mistake" ]; then
         fi
     done
 fi
-
-changed=$(sed -n 's/^File: *//p' "$mistake" 2>/dev/null)
-tried=$(sed -n 's/^Tried in: *//p' "$mistake" 2>/dev/null | tr ',' ' ')
 
 # ---- which objects to rebuild --------------------------------------------------------------------
 
@@ -155,11 +157,16 @@ esac
 
 to_cpp() {  # source...
     for file; do
+        case $file in *.cu | *.cuh) ;; *) continue ;; esac
         as=$folder/cuda/$(echo "$file" | sed 's/\.cu$/.cpp/')
-        mkdir -p "$(dirname "$as")"
-        [ -f "$as" ] ||
+        mkdir -p "${as%/*}"
+        [ -f "$as" ] || [ ! -f "$folder/$file" ] ||
             { echo "#line 1 \"$file\""; sed -E -f common/cuda/emulator/to_cpp.sed "$folder/$file"; } >"$as"
     done
+}
+
+copy_or_original() {  # folder of copies, file, folder of originals
+    if [ -f "$1$2" ]; then echo "$1$2"; else echo "$3$2"; fi
 }
 
 compile() {  # source, variant, object
@@ -172,10 +179,11 @@ compile() {  # source, variant, object
     names="-ffile-prefix-map=$folder/cuda/=$OBJ/cuda/ -ffile-prefix-map=$folder/= $without_lines"
     # shellcheck disable=SC2046,SC2086  # lists of words; what the copy has not, headers too, is the course's
     case $1 in
-    *.c) $CC -I"$folder" $FLAGS $step $watch $names -c "$folder/$1" -o "$3" ;;
+    *.c) $CC -I"$folder" $FLAGS $step $watch $names -c "$(copy_or_original "$folder/" "$1" '')" -o "$3" ;;
     *.cu)
-        to_cpp "$1" $(printf '%s\n' $changed | grep '\.cuh$')
-        $CXX -I"$folder/cuda" -I"$OBJ/cuda" -I"$folder" $CXX_FLAGS $watch $names -c "$folder/cuda/${1%.cu}.cpp" -o "$3"
+        to_cpp "$1" $changed
+        $CXX -I"$folder/cuda" -I"$OBJ/cuda" -I"$folder" $CXX_FLAGS $watch $names \
+            -c "$(copy_or_original "$folder/cuda/" "${1%.cu}.cpp" "$OBJ/cuda/")" -o "$3"
         ;;
     esac
 }
