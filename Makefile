@@ -114,7 +114,9 @@ help:
 help-all:
 	@sed -n 's/^#[?!] \{0,1\}//p' Makefile $(PARTS)
 
--include $(shell find $(OBJ) -name '*.d' 2>/dev/null)
+# What an object depends on. These goals build nothing: they call make again, if at all.
+CALLING := run test compare clean help help-all fast-05 $(foreach n,01 02 03 04 05 06 07,$n test-$n check-$n bench-$n diff-$n)
+-include $(if $(filter-out $(CALLING),$(or $(MAKECMDGOALS),all)),$(shell find $(OBJ) -name '*.d' 2>/dev/null))
 
 #? make run          build everything, run every chapter on the real input, end with one table
 #? make test         set up, build, run every test and every wrong version; ends with one line of counts
