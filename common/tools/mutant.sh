@@ -57,7 +57,7 @@ changed=$(sed -n 's/^File: *//p' "$mistake" 2>/dev/null)
 tried=$(sed -n 's/^Tried in: *//p' "$mistake" 2>/dev/null | tr ',' ' ')
 for file in ${changed:-"$chapter"}; do
     mkdir -p "$folder/$(dirname "$file")"
-    cp -R "$file" "$folder/$file"
+    cp -R "$file" "$folder/$file" 2>/dev/null
 done
 named=''
 if [ -n "$mistake" ]; then
