@@ -30,8 +30,10 @@ double rounding_of(double x, enum dtype type)
 double rounding_lost(const struct lossy *s, double exact, double variance)
 {
     double lost = 0.0;
-    for (int k = 0; k < 4; k++)
-        lost = fmax(lost, fabs((double)s->sum[k] / (double)LOSSY_SCALE[k] - exact));
+    for (int k = 0; k < 4; k++) {
+        const double off = fabs((double)s->sum[k] / (double)LOSSY_SCALE[k] - exact);
+        lost = off > lost ? off : lost;  // with fmax gcc 12 crashes on aarch64
+    }
     return lost > 4.0 * sqrt(variance) ? 2.0 * lost : 0.0;
 }
 
@@ -190,10 +192,8 @@ struct columns {
 
 static struct columns columns_of(size_t d)
 {
-    double *const x = allocate(10 * d, sizeof *x, "sums over a row");
-    struct lossy *const lossy = allocate(d, sizeof *lossy, "sums over a row");
-    memset(x, 0, 10 * d * sizeof *x);
-    memset(lossy, 0, d * sizeof *lossy);
+    double *const x = memset(allocate(10 * d, sizeof *x, "sums of a row"), 0, 10 * d * sizeof *x);
+    struct lossy *const lossy = memset(allocate(d, sizeof *lossy, "sums"), 0, d * sizeof *lossy);
     return (struct columns){ x,         x + d,     x + 2 * d, x + 3 * d, x + 4 * d, x + 5 * d,
                              x + 6 * d, x + 7 * d, x + 8 * d, x + 9 * d, lossy };
 }
@@ -273,10 +273,10 @@ static void add_equal(struct row *r, const struct key *const *equal, size_t n)
 /* Adds n keys whose scores are so close that their weights round alike. */
 static void add_near(struct row *r, const struct key *const *near, size_t n)
 {
-    const enum dtype type = r->p->dtype;
     const struct key *const key = near[0];
-    const double of_stored = type == DTYPE_F32 ? square(fmin(key->P, (double)FLT_MIN))
-                                               : rounding_of(key->e, type) / square(r->s.l);
+    const double of_stored = r->p->dtype == DTYPE_F32
+                                 ? square(fmin(key->P, (double)FLT_MIN))
+                                 : rounding_of(key->e, r->p->dtype) / square(r->s.l);
     if (n == 1 && !(key->e < U)) {
         add_weight(r, key, 1);
         add_key(r, key, key->of_P + of_stored, key->of_P,
