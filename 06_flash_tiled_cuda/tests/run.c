@@ -90,7 +90,7 @@ static void run(const struct attention *p, const float *Q, const float *K, const
 /* Problems that take seconds on the CPU run only on a GPU. Short tests need two tiles each way, and a ragged end. */
 static bool is_spared(const struct attention *p)
 {
-    enum { LARGE = 200 * 1000, TWO_TILES = 300 * 300 };  // pairs of a query and a key
+    enum { LARGE = 350 * 1000, TWO_TILES = 300 * 300 };  // pairs of a query and a key
     if (p->Nq * p->Nk > all_or_few(UINT64_MAX, TWO_TILES))
         return true;
     return test_device() == &device_cpu && attention_rows(p) * p->Nk > LARGE;
