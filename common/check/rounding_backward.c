@@ -486,9 +486,10 @@ static void backward_head(const struct attention *p, const float *Q, const float
     size_t *const query_index = indices_of(queries, first, n), count = 0;
     size_t *const key_index = indices_of(keys, head * p->Nk, p->Nk);
     size_t *const rows = allocate(n, sizeof *rows, "the rows to check");
-    const size_t sums = 2 * keys.count * d;
-    double *const x = zeros(SUMS * sums, sizeof *x, "sums over queries");
-    struct lossy *const lossy = n > FEW ? zeros(sums, sizeof *lossy, "sums over queries") : NULL;
+    const size_t elements = 2 * keys.count * d;  // of dK and dV
+    double *const sums = zeros(SUMS * elements, sizeof *sums, "sums over queries");
+    struct lossy *const lossy =
+        n > FEW ? zeros(elements, sizeof *lossy, "sums over queries") : NULL;
     struct key_sums *const of_keys = allocate(keys.count, sizeof *of_keys, "the keys to check");
     const struct alike like_key = { alike_of(K_head, NULL, p->Nk, d),
                                     alike_of(K_head, V_head, p->Nk, d) };
@@ -498,8 +499,8 @@ static void backward_head(const struct attention *p, const float *Q, const float
         like_query = (struct alike){ alike_of(Q + first * d, NULL, n, d),
                                      alike_of(Q + first * d, dO + first * d, n, d) };
     for (size_t k = 0; k < keys.count; k++)
-        of_keys[k] =
-            (struct key_sums){ sums_at(x, lossy, 2 * k, d), sums_at(x, lossy, 2 * k + 1, d), 0 };
+        of_keys[k] = (struct key_sums){ sums_at(sums, lossy, 2 * k, d),
+                                        sums_at(sums, lossy, 2 * k + 1, d), 0 };
     for (size_t row = 0; row < n; row++)
         if (keys.count > 0 || query_index[row] != NOT_WANTED)
             rows[count++] = row;
@@ -538,7 +539,7 @@ static void backward_head(const struct attention *p, const float *Q, const float
     free(like_key.pair);
     free(of_keys);
     free(lossy);
-    free(x);
+    free(sums);
     free(rows);
     free(key_index);
     free(query_index);
